@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ifneq ($(filter test test-all,$(MAKECMDGOALS)),)
-# Environments are set up beside each other, and beside lint and docs.
+# Environments are set up beside each other.
 MAKEFLAGS += --jobs=2
 endif
 # Modules are compiled when they are first imported: thousands never are. What is compiled is kept, also where the
@@ -63,14 +63,12 @@ demo: .venv/.ready
 	 else $(BIN)/hockney measure --quick --mpi $(BIN)/mpicc -o demo; fi \
 	 || { [ $$? -eq 4 ] && [ -s demo/records.jsonl ]; }
 	@date +%s > $(measured)
-	@$(BIN)/hockney fit demo -o demo/machine.json
-	@$(BIN)/hockney show demo/machine.json --operation pingpong --format table
+	@$(BIN)/hockney fit demo
 	@$(BIN)/hockney evaluate demo --operation pingpong
-	@$(BIN)/hockney predict pingpong --machine demo/machine.json --bytes 64KiB
-	@$(BIN)/hockney report demo -o demo/report.html
+	@$(BIN)/hockney predict pingpong --machine demo --bytes 64KiB
+	@$(BIN)/hockney report demo
 	@echo "page: $$(( $$(date +%s) - $$(cat $(measured); rm $(measured)) )) s, all of it: $$(( $$(date +%s) - $(BEGAN) )) s"
 	@echo "open demo/report.html in a browser; 'source $(BIN)/activate' puts hockney on the PATH"
-	@$(BIN)/hockney show demo/machine.json --operation pingpong --format summary
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff check .
@@ -86,19 +84,21 @@ docs: .venv/.ready-dev
 SIDE_BY_SIDE = --numprocesses auto --dist worksteal
 
 # Tests with MPI come one after the other, as ranks need the cores, and leave half of them idle: they compile, start
-# and wait. All other tests run beside them, at the lowest priority, on what is left; what they print stands last.
+# and wait. Lint, docs and all other tests run beside them, at the lowest priority, on what is left; what they print
+# stands last.
 # Neither half fails by itself: only `make test` judges.
 aside := build/tests-without-mpi.log
 test: .tests-with-mpi .tests-without-mpi
 	@cat $(aside)
 	$(judged)
 
-.tests-with-mpi: .venv/.ready-dev .venv-mpich/.ready lint docs
+.tests-with-mpi: .venv/.ready-dev .venv-mpich/.ready
 	$(call part,tests with MPI,HOCKNEY_TEST_MPIS="$$(ls $(CURDIR)/.venv-mpich/bin/mpicc 2>/dev/null)" $(BIN)/python -m pytest -m "mpi and not thorough" --durations 10)
 
-.tests-without-mpi: .venv/.ready-dev lint docs
-	@mkdir -p $(dir $(aside)); echo "tests without MPI: their output goes to $(aside)"
-	$(call part,tests without MPI,nice -n 19 $(BIN)/python -m pytest -m "not mpi and not thorough" $(SIDE_BY_SIDE) --durations 10 > $(aside) 2>&1)
+.tests-without-mpi: .venv/.ready-dev
+	@mkdir -p $(dir $(aside)); echo "lint, docs and tests without MPI: their output goes to $(aside)"
+	$(call part,lint and docs,env -u MAKEFLAGS nice -n 19 make --no-print-directory lint docs > $(aside) 2>&1)
+	$(call part,tests without MPI,nice -n 19 $(BIN)/python -m pytest -m "not mpi and not thorough" $(SIDE_BY_SIDE) --durations 10 >> $(aside) 2>&1)
 
 # A wheel that could not be had is left out, and the tests of its MPI skip by name.
 wheels = $$(ls $(CURDIR)/.venv-*/bin/mpicc 2>/dev/null | paste -sd:)

@@ -18,14 +18,25 @@ from tests.schemas import expect_as_in_schema
 
 from hockney.cli import main
 from hockney.errors import RequestError
+from hockney.terminal import tables
 
 AWAY = "points were not met at the level asked for"
 
 
-def run_hockney(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Its exit code and what it printed; with --json that is as the verb's schema says."""
+def run_hockney(
+    *words: str, cwd: Path | None = None, columns: int = tables.ANY_WIDTH
+) -> subprocess.CompletedProcess[str]:
+    """Its exit code and what it printed; with --json that is as the verb's schema says.
+
+    A user's pipe has `tables.A_PIPE` columns: where lines end concerns the tests in tests/terminal alone.
+    """
     out, err = io.StringIO(), io.StringIO()
-    with chdir(cwd or Path.cwd()), redirect_stdout(out), redirect_stderr(err):
+    with (
+        chdir(cwd or Path.cwd()),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        patch.object(tables, "A_PIPE", columns),
+    ):
         code = called(*words)
     expect_as_in_schema(words, out.getvalue())
     return subprocess.CompletedProcess(["hockney", *words], code, out.getvalue(), err.getvalue())
@@ -47,6 +58,12 @@ def outcome(*words: str | Path) -> tuple[int, str, str]:
     """The same for tests that take it apart: exit code, standard output, standard error."""
     done = run_hockney(*map(str, words))
     return done.returncode, done.stdout, done.stderr
+
+
+def answered(*words: str | Path) -> tuple[int, Any]:
+    """Its exit code and its JSON."""
+    code, out, _ = outcome(*words, "--json")
+    return code, json.loads(out)
 
 
 def answer(*words: str | Path) -> Any:

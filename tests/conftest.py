@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import cast
+from unittest.mock import patch
 
 import hypothesis
 import pytest
@@ -34,11 +35,13 @@ pytest_plugins = [
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Workers of pytest-xdist have it from nobody's terminal.
+os.environ.pop("COLUMNS", None)
 
 
-# A change is judged by what it changes, not by a new draw of examples; `make test-all` draws anew each time. How
-# long an example takes is no matter of either.
-hypothesis.settings.register_profile("of a change", derandomize=True, deadline=None)
+# A change is judged by what it changes, not by a new draw of examples; `make test-all` draws anew each time, and
+# twice as many. How long an example takes is no matter of either.
+hypothesis.settings.register_profile("of a change", derandomize=True, deadline=None, max_examples=50)
 hypothesis.settings.register_profile("all", deadline=None)
 hypothesis.settings.load_profile("all" if "HOCKNEY_TEST_ALL" in os.environ else "of a change")
 
@@ -142,3 +145,16 @@ def install(script: Script) -> Callable[..., Path]:
         return script(prefix / "bin" / f"mpicc{suffix}", macros)
 
     return make
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines as long as they are: a test reads a sentence, and paths of its own are long."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+
+@pytest.fixture(scope="module")
+def undrawn() -> Iterator[None]:
+    """Pages of a module without pictures: its tests read what pages say, and drawing takes most of their time."""
+    with patch("hockney.report.page._pictures", lambda drawings, _: {each.name: "" for each in drawings}):
+        yield

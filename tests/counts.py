@@ -16,6 +16,7 @@ import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,23 +38,27 @@ _NO_CODE = (
 _LOOSE = re.compile(r"(?:dict|Dict|Mapping|MutableMapping)\[str, *(?:typing\.)?(?:Any|object|JSON|Json)\w*\]")
 _WALKER = """
 import atexit, json, os, sys
-files = set()
+files, met = set(), set()
 def watch(frame, event, argument):
     code = frame.f_code
+    if code in met:
+        return
+    met.add(code)
     # Bodies of functions alone: neither modules and classes as they are imported, nor comprehensions.
     is_named = not code.co_name.startswith("<") or code.co_name == "<lambda>"
-    if event == "call" and "src/hockney/" in code.co_filename and is_named and code.co_flags & 2:
+    if "src/hockney/" in code.co_filename and is_named and code.co_flags & 2:
         files.add(code.co_filename.split("src/hockney/")[1])
 def write():
-    sys.setprofile(None)
+    sys.settrace(None)
     json.dump(sorted(files), open(os.environ["HOCKNEY_WALK"], "w"))
 atexit.register(write)
-sys.setprofile(watch)
+sys.settrace(watch)
 sys.argv = ["hockney", *sys.argv[1:]]
 import hockney.__main__
 """
 
 
+@cache
 def code_lines(path: Path) -> int:
     """Lines of a Python file that are code."""
     text = path.read_text(encoding="utf-8")

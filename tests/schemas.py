@@ -16,13 +16,14 @@ from hockney.terminal import application
 
 @cache
 def _verbs() -> tuple[frozenset[str], dict[str, frozenset[str]]]:
-    """The verbs, and those of each group."""
+    """The verbs, and those of each group by the words that they are called by."""
     found = application()
-    groups = {
-        str(group.name): frozenset(str(one.name) for one in group.typer_instance.registered_commands)
-        for group in found.registered_groups
-        if group.typer_instance is not None
-    }
+    groups = {}
+    for group in found.registered_groups:
+        assert group.typer_instance is not None
+        words = group.typer_instance.info.cls.words  # type: ignore[union-attr]
+        names = [str(one.name) for one in group.typer_instance.registered_commands]
+        groups[str(group.name)] = frozenset(word for name in names for word in words.get(name, name).split())
     return frozenset(str(one.name) for one in found.registered_commands), groups
 
 

@@ -7,8 +7,8 @@
 
 Five campaigns of ping-pongs as `hockney measure` takes them (--quick: as `hockney measure --quick` does, in about
 three minutes), every second one beside one busy process. For every ordered pair A, B at a level
-that both have, the model of A predicts the points of B, brought to the reference of B as `hockney predict
---reference` does it; beside it stands what it predicts as it was measured. `hockney diff` compares them: as
+that both have, the model of A predicts the points of B, brought to the reference of B as `hockney diff` does
+it; beside it stands what it predicts as it was measured. `hockney diff` compares them: as
 measured, and with 15 % multiplied into all times of B, which it is to find; references are left as they are. A
 pair without a common level disagrees.
 

@@ -12,7 +12,7 @@ from bench.repeatability.bars import Bar
 
 from hockney.machine.file import Entry
 from hockney.machine.levels import at_reference, goes_with_reference
-from hockney.models.base import interval, predict
+from hockney.models.base import corrected, interval
 from hockney.records.levels import in_common, large_drifted
 from hockney.report.views.difference import REFERENCES
 
@@ -25,7 +25,7 @@ LEAST_COMPARED = 0.80
 LEAST_HELD, MOST_HALF_WIDTH = 0.90, 0.10
 LEAST_FOUND = 0.90
 
-JUDGED = ("differs", "cannot be told", "equal")
+JUDGED = ("differs", "undecided", "equal")
 """The verdicts of `diff` that judge; any other says that a quantity was not judged."""
 
 
@@ -131,19 +131,22 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
     if pair is None:
         return Agreement(*names, has_common_level=False)
     model_of, measured = pair
-    as_measured, entry = model_of.entry.fits.get(MODEL), model_of.entry
+    entry = model_of.entry
     if measured.reference_s is not None and goes_with_reference(entry):
         large_s = [level.large_reference_s for level in (entry.level, measured.entry.level) if level]
         entry = at_reference(entry, measured.reference_s, large_s[1] if large_drifted(*large_s) else None)
     fit = entry.fits.get(MODEL)
     points = [point for point in measured.entry.measurements.points if point.size_B in measured.met_B]
-    if fit is None or as_measured is None or not points:
+    if fit is None or not points:
         return Agreement(*names, has_common_level=True, reference_s=measured.reference_s)
     size_B = np.array([point.size_B for point in points])
     time_s = np.array([point.time_s for point in points])
-    error, error_as_measured = (np.abs(predict(each, size_B) / time_s - 1) for each in (fit, as_measured))
+    error, error_as_measured = (
+        np.abs(corrected(each.fits[MODEL], size_B, each.measured) / time_s - 1)
+        for each in (entry, model_of.entry)
+    )
     held, half_width = 0.0, math.inf
-    if (bounds := interval(fit, size_B, entry.measurements.series)) is not None:
+    if (bounds := interval(fit, size_B, entry.measured)) is not None:
         low_s, high_s = bounds
         held = float(np.mean((low_s <= time_s) & (time_s <= high_s)))
         half_width = float(np.median((high_s - low_s) / 2 / time_s))

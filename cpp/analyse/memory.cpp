@@ -35,4 +35,21 @@ int Contributors::sum(int left, int right) {
     return sums_[key] = valid ? number(joined) : undefined;
 }
 
+int Contributors::first_in_both(int left, int right) const {
+    for (const auto& [first, end] : sets_[static_cast<std::size_t>(left)])
+        for (const auto& [other, other_end] : sets_[static_cast<std::size_t>(right)])
+            if (std::max(first, other) < std::min(end, other_end)) return std::max(first, other);
+    return -1;
+}
+
+int Contributors::first_lacking(int have, int want) const {
+    for (const auto& [first, end] : sets_[static_cast<std::size_t>(want)]) {
+        int rank = first;
+        for (const auto& [other, other_end] : sets_[static_cast<std::size_t>(have)])
+            if (other <= rank && rank < other_end) rank = other_end;
+        if (rank < end) return rank;
+    }
+    return -1;
+}
+
 }  // namespace hockney

@@ -22,6 +22,9 @@ class Contributors {
     // left ⊕ right; `undefined` where a rank is in both, or where the operator keeps rank order and `right`
     // does not continue `left`.
     int sum(int left, int right);
+    // The first rank that is in both sets, or in the second one alone; -1: none is.
+    int first_in_both(int left, int right) const;
+    int first_lacking(int have, int want) const;
 
   private:
     using Ranges = std::vector<std::pair<int, int>>;

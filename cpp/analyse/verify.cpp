@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../schedule/pieces.hpp"
 #include "memory.hpp"
 #include "play.hpp"
 
@@ -15,19 +16,38 @@ constexpr Bytes most_heard = Bytes{1} << 35;  // steps of a barrier × ranks: 4 
 
 class Complaints {
   public:
+    explicit Complaints(const Schedule& schedule) : schedule_(schedule) {}
     void add(std::string text) {
         if (texts_.size() < most_complaints) texts_.push_back(std::move(text));
     }
     void at(int rank, std::size_t step, const std::string& text) {
-        add("rank " + std::to_string(rank) + ", step " + std::to_string(step) + ": " + text);
+        const int line = schedule_[static_cast<std::size_t>(rank)].steps[step].line;
+        add("rank " + std::to_string(rank) + ", " + (line ? "line " + std::to_string(line) + ", " : "") +
+            "step " + std::to_string(step) + ": " + text);
     }
     bool none() const { return texts_.empty(); }
     bool enough() const { return texts_.size() >= most_complaints; }
     std::vector<std::string> take() { return std::move(texts_); }
 
   private:
+    const Schedule& schedule_;
     std::vector<std::string> texts_;
 };
+
+// A byte of a memory, with its block where the memory is cut into one for each rank.
+std::string place(const Collective& collective, const Problem& p, Memory memory, Bytes byte) {
+    static const char* const names[] = {"input", "output", "scratch"};
+    const std::string text = "byte " + std::to_string(byte) + " of " + names[static_cast<int>(memory)];
+    if (memory == Memory::scratch || p.bytes == 0) return text;
+    int block = 0;
+    if (collective.sizes_are_blocks) {
+        block = static_cast<int>(byte / p.bytes);
+    } else {
+        const Pieces blocks = Pieces::blocks(p.bytes, p.ranks, p.element_B);
+        while (block + 1 < p.ranks && blocks.offset_B(block + 1) <= byte) ++block;
+    }
+    return text + " (block " + std::to_string(block) + ")";
+}
 
 bool overlap(const Region& a, const Region& b) {
     return a.memory == b.memory && a.offset_B < b.offset_B + b.length_B &&
@@ -163,20 +183,32 @@ class Symbolic {
 
     void local(int rank, std::size_t index, const Step& step) {
         Memories& mine = memories_[static_cast<std::size_t>(rank)];
+        Bytes next_B = 0;
         mine.each(step.from, step.into, [&](const Element& from, Element& into) {
-            if (from.contributors == Contributors::undefined ||
-                (step.kind == Kind::reduce && into.contributors == Contributors::undefined))
-                return complaints_.at(rank, index, "reads memory that holds nothing");
+            const Bytes here_B = next_B;
+            next_B += p_.element_B;
+            const auto at = [&](const Region& region) {
+                return place(collective_, p_, region.memory, region.offset_B + here_B);
+            };
+            if (from.contributors == Contributors::undefined)
+                return complaints_.at(rank, index, "reads " + at(step.from) + ", which holds nothing");
+            if (step.kind == Kind::reduce && into.contributors == Contributors::undefined)
+                return complaints_.at(rank, index, "reads " + at(step.into) + ", which holds nothing");
             if (step.kind == Kind::copy) {
                 into = from;
                 return;
             }
             if (from.index != into.index)
-                return complaints_.at(rank, index, "adds elements that do not belong together");
-            const int sum = contributors_.sum(from.contributors, into.contributors);
-            if (sum == Contributors::undefined)
                 return complaints_.at(rank, index,
-                                      p_.commutative ? "a contribution is added twice" : "out of rank order");
+                                      "adds what does not belong together into " + at(step.into));
+            const int sum = contributors_.sum(from.contributors, into.contributors);
+            if (sum == Contributors::undefined) {
+                const int twice = contributors_.first_in_both(from.contributors, into.contributors);
+                return complaints_.at(rank, index,
+                                      twice < 0 ? "out of rank order"
+                                                : "the contribution of rank " + std::to_string(twice) +
+                                                      " is added twice to " + at(step.into));
+            }
             into.contributors = sum;
         });
     }
@@ -191,7 +223,11 @@ class Symbolic {
         for (Bytes e = 0; e < send.from.length_B / p_.element_B; ++e) {
             const Element& element = source.at(send.from, e);
             if (element.contributors == Contributors::undefined)
-                return complaints_.at(from_rank, from_index, "sends memory that holds nothing");
+                return complaints_.at(
+                    from_rank, from_index,
+                    "sends " +
+                        place(collective_, p_, send.from.memory, send.from.offset_B + e * p_.element_B) +
+                        ", which holds nothing");
             target.at(receive.into, e) = element;
         }
     }
@@ -207,14 +243,26 @@ class Symbolic {
                     memories_[static_cast<std::size_t>(rank)].at({Memory::output, offset_B, p_.element_B}, 0);
                 if (element.contributors == contributors && element.index == origin.index / p_.element_B)
                     continue;
-                complaints_.add("rank " + std::to_string(rank) + " ends with the wrong data at byte " +
-                                std::to_string(offset_B) + " of its output");
+                complaints_.add("rank " + std::to_string(rank) + " ends with the wrong data in " +
+                                place(collective_, p_, Memory::output, offset_B) + ": " +
+                                mistaken(element, contributors, origin.index / p_.element_B));
                 break;
             }
         }
     }
 
   private:
+    // How an element differs from what it should be.
+    std::string mistaken(const Element& element, int contributors, Bytes index) const {
+        if (element.contributors == Contributors::undefined) return "it holds nothing";
+        if (element.index != index)
+            return "it holds byte " + std::to_string(element.index * p_.element_B) + " of inputs, not byte " +
+                   std::to_string(index * p_.element_B);
+        const int lacking = contributors_.first_lacking(element.contributors, contributors);
+        return lacking < 0 ? "it has more contributions than it should"
+                           : "the contribution of rank " + std::to_string(lacking) + " is missing";
+    }
+
     const Collective& collective_;
     const Problem& p_;
     Contributors contributors_;
@@ -285,7 +333,7 @@ void check_barrier(const Problem& p, const Schedule& schedule, Complaints& compl
 }  // namespace
 
 std::vector<std::string> verify(const Collective& collective, const Problem& p, const Schedule& schedule) {
-    Complaints complaints;
+    Complaints complaints(schedule);
     if (schedule.size() != static_cast<std::size_t>(p.ranks)) {
         complaints.add("the schedule has " + std::to_string(schedule.size()) + " ranks");
         return complaints.take();
@@ -307,9 +355,14 @@ std::vector<std::string> verify(const Collective& collective, const Problem& p, 
         symbolic.message(from, send, schedule[static_cast<std::size_t>(from)].steps[send], to,
                          schedule[static_cast<std::size_t>(to)].steps[receive]);
     };
-    for (const Stuck& stuck : player.play())
+    for (const Stuck& stuck : player.play()) {
+        const Step& step = schedule[static_cast<std::size_t>(stuck.rank)].steps[stuck.step];
+        const std::string peer = "rank " + std::to_string(step.peer);
         complaints.at(stuck.rank, stuck.step,
-                      stuck.started ? "no partner for this message" : "waits for ever");
+                      !stuck.started            ? "waits for ever"
+                      : step.kind == Kind::send ? "deadlock: " + peer + " never receives this message"
+                                                : "deadlock: " + peer + " never sends this message");
+    }
     if (complaints.none()) symbolic.check_results();
     if (complaints.none() && !collective.has_size) check_barrier(p, schedule, complaints);
     return complaints.take();

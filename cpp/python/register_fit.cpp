@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
-#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -56,37 +55,23 @@ TimedSizes timed_sizes(const Row& size_B, const Row& time_s, const Row& noise,
     return points;
 }
 
-// (first, last, joins)
-using Listed = Tuple<std::size_t, std::size_t, bool>;
+// (first, last)
+using Listed = Tuple<std::size_t, std::size_t>;
 
 // The stretches, which cover the curve in order.
 std::vector<Stretch> covering(const List<Listed>& listed, const Regimes& regimes) {
     std::vector<Stretch> stretches;
-    const std::size_t end = regimes.points().count() - 1;
+    std::size_t next = 0;
     for (const Listed& each : listed.values) {
-        const auto& [first, last, joins] = each.values;
-        const bool begins = stretches.empty()
-                                ? first == 0
-                                : first == stretches.back().last || first == stretches.back().last + 1;
-        const bool is_long = stretches.empty() && !joins ? first <= last : first < last;
-        if (!begins || !is_long || last > end)
+        const auto& [first, last] = each.values;
+        if (first != next || last < first || last >= regimes.points().count())
             throw std::invalid_argument("stretches must cover the curve in order");
-        stretches.push_back({first, last, joins});
+        stretches.push_back({first, last});
+        next = last + 1;
     }
-    if (stretches.empty() || stretches.back().last != end)
+    if (next != regimes.points().count())
         throw std::invalid_argument("stretches must cover the curve to its end");
     return stretches;
-}
-
-void expect_ordered(std::initializer_list<std::size_t> places, const Regimes& regimes) {
-    std::size_t before = 0;
-    for (const std::size_t place : places) {
-        if (place < before || place >= regimes.points().count())
-            throw std::out_of_range("point " + std::to_string(place) + " is none of " +
-                                    std::to_string(before) + " to " +
-                                    std::to_string(regimes.points().count() - 1));
-        before = place;
-    }
 }
 
 }  // namespace
@@ -116,7 +101,6 @@ void register_fit(nb::module_& module) {
 
     nb::class_<Regimes> kind(module, "Regimes");
     kind.attr("MOST_POINTS") = most_points;
-    kind.attr("LEAST_SIZES") = least_sizes;
     kind.attr("LEAST_NOISE") = least_noise;
     kind.def(
             "__init__",
@@ -127,35 +111,33 @@ void register_fit(nb::module_& module) {
             },
             "size_B"_a, "time_s"_a, "noise"_a, "eager_limit_B"_a = nb::none(),
             "breaks_B"_a = std::vector<double>{})
-        .def_prop_ro("sigma", &Regimes::sigma)
         .def_prop_ro("best",
                      [](const Regimes& regimes) {
-                         std::vector<std::tuple<std::size_t, std::size_t, bool>> best;
+                         std::vector<std::tuple<std::size_t, std::size_t>> best;
                          for (const Stretch& stretch : regimes.best())
-                             best.emplace_back(stretch.first, stretch.last, stretch.joins);
+                             best.emplace_back(stretch.first, stretch.last);
                          return best;
                      })
         .def(
             "pieces",
             [](const Regimes& regimes, const List<Listed>& listed) {
-                std::vector<
-                    std::tuple<std::size_t, std::size_t, bool, double, double, double, std::optional<int>>>
+                std::vector<std::tuple<std::size_t, std::size_t, double, double, double, std::optional<int>>>
                     pieces;
                 for (const Piece& piece : regimes.pieces(covering(listed, regimes)))
-                    pieces.emplace_back(piece.stretch.first, piece.stretch.last, piece.stretch.joins,
-                                        piece.alpha_s, piece.beta_s_per_B, piece.upper_B,
+                    pieces.emplace_back(piece.stretch.first, piece.stretch.last, piece.alpha_s,
+                                        piece.beta_s_per_B, piece.upper_B,
                                         piece.aside < 0 ? std::nullopt : std::optional<int>(piece.aside));
                 return pieces;
             },
             "stretches"_a)
         .def(
             "gain",
-            [](const Regimes& regimes, std::size_t first, std::size_t last, std::size_t next_first,
-               std::size_t next_last, double joins) {
-                expect_ordered({first, last, next_first, next_last}, regimes);
-                return regimes.gain(first, last, next_first, next_last, joins);
+            [](const Regimes& regimes, std::size_t first, std::size_t last, std::size_t next_last) {
+                if (first > last || last >= next_last || next_last >= regimes.points().count())
+                    throw std::out_of_range("a break is after a point of the curve, and another follows");
+                return regimes.gain(first, last, next_last);
             },
-            "first"_a, "last"_a, "next_first"_a, "next_last"_a, "joins"_a);
+            "first"_a, "last"_a, "next_last"_a);
 }
 
 }  // namespace hockney

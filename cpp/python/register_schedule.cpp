@@ -12,6 +12,7 @@
 #include "../analyse/verify.hpp"
 #include "../schedule/collective.hpp"
 #include "../schedule/schedule.hpp"
+#include "../schedule/written.hpp"
 #include "../simulate/written.hpp"
 #include "arguments.hpp"
 #include "list.hpp"
@@ -105,6 +106,18 @@ Schedule schedule_of(const nb::iterable& ranks) {
 
 void register_schedule(nb::module_& module) {
     nb::exception<TooLarge>(module, "TooLarge", PyExc_MemoryError);
+    // A mistake of the user, with what to do: no class of its own.
+    nb::register_exception_translator(
+        [](const std::exception_ptr& thrown, void*) {
+            try {
+                std::rethrow_exception(thrown);
+            } catch (const WrittenWrong& wrong) {
+                const nb::object kind = nb::module_::import_("hockney.errors").attr("RequestError");
+                PyErr_SetObject(kind.ptr(),
+                                kind(wrong.what(), "docs/reference/schedule-files.md has the form").ptr());
+            }
+        },
+        nullptr);
     module.attr("MOST_RANKS") = most_ranks;
     nb::enum_<Memory>(module, "Memory")
         .value("input", Memory::input)
@@ -129,7 +142,7 @@ void register_schedule(nb::module_& module) {
         .def(
             "__init__",
             [](Step* self, Kind kind, int peer, int tag, const Region& source, const Region& target,
-               const List<int>& after) { new (self) Step{kind, peer, tag, source, target, after.values}; },
+               const List<int>& after) { new (self) Step{kind, peer, tag, 0, source, target, after.values}; },
             "kind"_a, nb::kw_only(), "peer"_a = -1, "tag"_a = 0, "source"_a = Region{}, "target"_a = Region{},
             "after"_a = nb::make_tuple())
         .def_ro("kind", &Step::kind)
@@ -257,6 +270,12 @@ void register_schedule(nb::module_& module) {
         .def_ro("length_B", &Move::length_B);
 
     module.def("algorithms", &all_algorithms);
+    module.def(
+        "define",
+        [](const std::string& collective, const std::string& name, const List<Word>& program) {
+            define(collective, name, program.values);
+        },
+        "collective"_a, "name"_a, "program"_a);
     module.def("collectives", [] { return collectives(); });
     module.def(
         "refusal",

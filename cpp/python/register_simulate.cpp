@@ -44,6 +44,13 @@ Phase phase_of(const Schedule& written) {
     return phase;
 }
 
+Phase phase_of(const Graph& graph) {
+    Phase phase;
+    phase.problem.ranks = graph.ranks();
+    phase.graph = &graph;
+    return phase;
+}
+
 // What is simulated. Python may forget its schedules meanwhile, so they are held here.
 struct Phases {
     explicit Phases(const nb::iterable& asked) {
@@ -53,13 +60,16 @@ struct Phases {
                                             " phases are simulated together");
             held.push_back(nb::borrow(phase));
             const Schedule* written = nullptr;
+            const Graph* graph = nullptr;
             Asked generated;
             if (nb::isinstance<Schedule>(phase) && nb::try_cast(phase, written))
                 all.push_back(phase_of(*written));
+            else if (nb::isinstance<Graph>(phase) && nb::try_cast(phase, graph))
+                all.push_back(phase_of(*graph));
             else if (nb::try_cast(phase, generated))
                 all.push_back(phase_of(generated));
             else
-                throw nb::type_error("a phase is (collective, algorithm, problem) or a Schedule");
+                throw nb::type_error("a phase is (collective, algorithm, problem), a Schedule or a Graph");
             if (all.back().problem.ranks != ranks())
                 throw std::invalid_argument("all phases must have the same number of ranks");
         }
@@ -205,6 +215,28 @@ void register_simulate(nb::module_& module) {
             },
             nb::rv_policy::take_ownership);
 
+    nb::exception<GoalFault>(module, "GoalFault");
+    nb::class_<Graph>(module, "Graph")
+        .def(
+            "__init__",
+            [](Graph* self, const std::string& path, Bytes most_B) {
+                const nb::gil_scoped_release others_may_run;
+                new (self) Graph(path, most_B);
+            },
+            "path"_a, "most_B"_a = most_held_B)
+        .def_prop_ro("ranks", &Graph::ranks)
+        .def_prop_ro("operations", &Graph::operations)
+        .def_prop_ro("messages", &Graph::messages)
+        .def_prop_ro("largest_B", &Graph::largest_B);
+    module.def(
+        "goal",
+        [](const std::string& collective, const std::string& algorithm, const Problem& problem, int rank,
+           double reduce_ns_per_B) {
+            const Algorithm& asked = accepted(collective, algorithm, problem);
+            expect_rank(rank, problem);
+            return goal_text(generate(asked, problem, rank), reduce_ns_per_B);
+        },
+        "collective"_a, "algorithm"_a, "problem"_a, "rank"_a, "reduce_ns_per_B"_a);
     module.def(
         "simulate",
         [](const nb::iterable& asked, const CostCurves& costs, const Ids& levels, const Network& network,

@@ -8,6 +8,7 @@
 //              cache=warm start=window budget_s=1 tolerance=0.01 least_samples=30 [most_samples=256]
 //   count operation=bcast algorithm=binomial ranks=4 root=0 rotate=0 bytes=1024 segment_B=0 radix=0
 //         start=barrier sockets=0
+//   define operation=bcast algorithm=mine.schedule program=0,1,…   (cpp/schedule/written.hpp)
 //   app operation=jacobi ranks=4 …            keys of its own: cpp/runner/apps/<operation>.cpp
 //   effect operation=overlap members=0,1 …    keys of its own: cpp/runner/effects/<operation>.cpp
 //   quit
@@ -290,6 +291,12 @@ void serve(int ranks, MPI_Comm comm, Groups& groups) {
     for (std::string line; std::getline(std::cin, line) && line != "quit";) {
         try {
             const Request request(line);
+            if (request.word() == "define") {
+                for (int other = 1; other < ranks; ++other) send_text(line, other, request_tag, comm);
+                define_schedule(request);
+                answer(JsonObject().add("type", "defined").str());
+                continue;
+            }
             if (request.word() == "app") {
                 answer(answer_app(line, request, ranks, comm, groups));
                 continue;
@@ -322,6 +329,10 @@ void follow_orders(int rank, int ranks, MPI_Comm comm, Groups& groups) {
         const std::string line = receive_text(0, request_tag, comm);
         if (line == "quit") return;
         const Request request(line);
+        if (request.word() == "define") {
+            define_schedule(request);
+            continue;
+        }
         if (request.word() == "app") {
             run_app(request, groups.comm_of(static_cast<int>(request.whole("ranks"))));
             continue;

@@ -5,6 +5,7 @@
 
 #include "collective.hpp"
 #include "trees.hpp"
+#include "written.hpp"
 
 namespace hockney {
 namespace {
@@ -60,6 +61,14 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
         return algorithm.name + " does not keep rank order, so its operator must be commutative";
     if (!p.commutative && p.root != 0 && algorithm.is_ordered_from_root)
         return algorithm.name + " keeps rank order for root 0 only";
+    if (algorithm.written) {
+        try {
+            Builder unused;
+            run_written(algorithm, p, 0, unused, true);
+        } catch (const WrittenWrong& wrong) {
+            return wrong.what();
+        }
+    }
     return algorithm.constraint == nullptr ? "" : algorithm.constraint(p);
 }
 
@@ -67,7 +76,10 @@ const RankSchedule& generate(const Algorithm& algorithm, const Problem& problem,
     Problem asked = problem;
     if (asked.radix == 0) asked.radix = algorithm.default_radix;
     builder.begin(*algorithm.operation, asked, rank);
-    algorithm.generate(asked, rank, builder);
+    if (algorithm.written)
+        run_written(algorithm, asked, rank, builder);
+    else
+        algorithm.generate(asked, rank, builder);
     return builder.schedule();
 }
 
@@ -193,6 +205,7 @@ int Builder::add(Kind kind, int peer, int tag, const Region& from, const Region&
     step.kind = kind;
     step.peer = peer;
     step.tag = tag;
+    step.line = line_;
     step.from = from;
     step.into = into;
     for (const int before : after)

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -93,7 +94,8 @@ class Steps {
 struct Step {
     Kind kind = Kind::copy;
     int peer = -1;
-    int tag = 0;  // counts the messages from one rank to another
+    int tag = 0;             // counts the messages from one rank to another
+    std::uint16_t line = 0;  // of the user's text that it was written in; 0: one of our algorithms
     Region from, into;
     Steps after;  // earlier steps of the same rank that must be complete
 
@@ -192,6 +194,8 @@ class Builder {
     int signal(int peer, const Steps& after = {});
     int await(int peer, const Steps& after = {});
 
+    // Steps from here on are written in this line of a user's text.
+    void at_line(std::uint16_t line) { line_ = line; }
     // The latest step; `none` before the first.
     int latest() const { return latest_; }
 
@@ -205,6 +209,7 @@ class Builder {
     StepTaker* taker_ = nullptr;
     RankSchedule schedule_;
     int latest_ = none;
+    std::uint16_t line_ = 0;
     Region input_, output_;  // where they begin
     int staged_ = none;      // the copy of an input that the output would overwrite
     Bytes held_B_ = 0;
@@ -232,6 +237,8 @@ struct Algorithm {
     std::string collective, name;
     const Collective* operation = nullptr;
     Generator generate = nullptr;
+    std::shared_ptr<const std::vector<std::int64_t>>
+        written;                // a user's, in place of `generate`: written.hpp
     bool is_segmented = false;  // whether segment_B changes anything
     int default_radix = 0;      // 0: takes none
     int least_radix = 0;

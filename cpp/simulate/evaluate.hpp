@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -42,16 +42,8 @@ class Evaluator {
     }
 
     void disturb(const Noise& noise) {
-        if (noise.mean_s.empty()) return;
-        room_.take(ranks_.size(), sizeof(std::mt19937_64) + sizeof(double));
-        random_.reserve(ranks_.size());
-        for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-            // Hashed together with the rank, so that ranks and neighbouring seeds have nothing in common.
-            std::seed_seq seed{static_cast<std::uint32_t>(noise.seed),
-                               static_cast<std::uint32_t>(noise.seed >> 32U), r};
-            random_.emplace_back(seed);
-            mean_noise_s_.push_back(noise.mean_s[noise.mean_s.size() == 1 ? 0 : r]);
-        }
+        noise_ = noise;
+        if (!noise.mean_s.empty()) room_.resize(phase_, ranks_.size());
     }
     void share(const Network& network) {
         network_ = &network;
@@ -154,6 +146,8 @@ class Evaluator {
                 return busy(event, me, costs_.work(event.size, false));
             case Op::reduce:
                 return busy(event, me, costs_.work(event.size, true));
+            case Op::work:
+                return busy(event, me, costs_.work(event.size, true), ticks(event));
             case Op::enter:
                 return enter(event);
             case Op::arrive:
@@ -161,6 +155,7 @@ class Evaluator {
             case Op::finish:
                 finish_[event.step * ranks_.size() + static_cast<std::size_t>(event.rank)] = me.processor;
                 if (!intakes_.empty()) intakes_[static_cast<std::size_t>(event.rank)] = {};
+                if (!phase_.empty()) ++phase_[static_cast<std::size_t>(event.rank)];
         }
     }
 
@@ -172,14 +167,31 @@ class Evaluator {
         meeting_[slot] = {};
     }
 
-    void busy(const Event& event, Rank& me, std::size_t cost) {
+    static double ticks(const Event& event) {
+        return static_cast<double>(Act{event.peer, event.slot, 0, 0, Op::work}.ticks());
+    }
+
+    // The finaliser of SplitMix64 (Steele, Lea and Flood 2014): numbers that differ in one bit have nothing
+    // in common behind it.
+    static std::uint64_t mixed(std::uint64_t bits) {
+        bits += 0x9E3779B97F4A7C15U;
+        bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
+        bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
+        return bits ^ (bits >> 31U);
+    }
+    // Exponentially distributed; of seed, rank, phase and step alone, so that no rank keeps a state.
+    double disturbance_s(const Event& event, std::size_t r) const {
+        const double mean_s = noise_.mean_s[noise_.mean_s.size() == 1 ? 0 : r];
+        const std::uint64_t of_rank = mixed(mixed(noise_.seed) ^ static_cast<std::uint64_t>(r));
+        const std::uint64_t bits = mixed(of_rank ^ (std::uint64_t{phase_[r]} << 32U | event.step));
+        constexpr double unit = 1.0 / (std::uint64_t{1} << 53U);
+        return -mean_s * std::log1p(-unit * static_cast<double>(bits >> 11U));
+    }
+
+    void busy(const Event& event, Rank& me, std::size_t cost, double times = 1) {
         const double start_s = me.processor.s;
-        me.processor = plus(me.processor, cost);
-        if (!random_.empty()) {
-            const auto r = static_cast<std::size_t>(event.rank);
-            if (mean_noise_s_[r] > 0)
-                me.processor.s += std::exponential_distribution<>(1 / mean_noise_s_[r])(random_[r]);
-        }
+        me.processor = plus(me.processor, cost, times);
+        if (!phase_.empty()) me.processor.s += disturbance_s(event, static_cast<std::size_t>(event.rank));
         if (timeline_ == nullptr) return;
         const auto r = static_cast<std::size_t>(event.rank);
         timeline_->start_s[r][event.step] = start_s;
@@ -386,8 +398,8 @@ class Evaluator {
     std::vector<Time> links_;  // out of the nodes, into the nodes, between them
     std::size_t nodes_ = 0, memories_ = 0;
     const Network* network_ = nullptr;
-    std::vector<std::mt19937_64> random_;
-    std::vector<double> mean_noise_s_;
+    Noise noise_;
+    std::vector<std::uint8_t> phase_;  // by rank, where there is noise
     Timeline* timeline_ = nullptr;
     std::vector<Event> group_;
     std::vector<std::int32_t> route_;

@@ -21,14 +21,13 @@ namespace hockney {
 
 // Something that happens. `slot` is the message's; slots are used again when a message is done with.
 struct Event {
-    std::int32_t rank, peer, slot;
-    std::uint32_t step;  // the phase, where the rank finishes it
-    std::uint16_t size;
-    std::uint8_t locality;
-    Op op;
-    bool is_first;                                     // that is heard of the message
-    bool is_last;                                      // of the receives that are waited for together
-    bool is_overtaken = false, is_disordered = false;  // see Act
+    std::int32_t rank, peer, slot;  // peer and slot of work: its ticks
+    std::uint32_t step;             // the phase, where the rank finishes it
+    std::uint32_t size : 24, locality : 8;
+    Op op : 5;
+    bool is_first : 1;                         // that is heard of the message
+    bool is_last : 1;                          // of the receives that are waited for together
+    bool is_overtaken : 1, is_disordered : 1;  // see Act
 };
 
 // Phases whose messages are told apart: the tags of each are 28 of 32 bits.
@@ -183,7 +182,9 @@ class Order {
     void post_at_once(int rank) {
         begin(rank);
         Running& mine = at(rank);
-        const auto is_local = [](Op op) { return op == Op::post || op == Op::copy || op == Op::reduce; };
+        const auto is_local = [](Op op) {
+            return op == Op::post || op == Op::copy || op == Op::reduce || op == Op::work;
+        };
         while (mine.next < mine.acts.size() && is_local(mine.acts[mine.next].op)) act(rank, mine);
     }
 
@@ -219,8 +220,9 @@ class Order {
         for (;;) {
             Running& mine = at(rank);
             if (mine.next == mine.acts.size()) {
-                const Event end{rank,       none,  none, static_cast<std::uint32_t>(mine.phase), 0, 0,
-                                Op::finish, false, true};
+                const Event end{rank, none,  none,       static_cast<std::uint32_t>(mine.phase),
+                                0,    0,     Op::finish, false,
+                                true, false, false};
                 sink_.take(&end, 1);
                 if (++mine.phase < end_phase_) {
                     load(rank);
@@ -250,20 +252,20 @@ class Order {
             default:
                 break;
         }
-        const Event event = event_of(rank, act, none);
+        Event event = event_of(rank, act, none);
+        if (act.op == Op::work) event.slot = act.tag;
         sink_.take(&event, 1);
         ++mine.next;
         return true;
     }
 
-    Event event_of(int rank, const Act& act, std::int32_t slot, bool is_first = false) const {
-        const std::size_t locality = act.peer < 0 ? 0 : workload_.domains.locality(rank, act.peer);
-        Event event{rank,   act.peer, slot,       act.step, act.size, static_cast<std::uint8_t>(locality),
-                    act.op, is_first, act.is_last};
+    Event event_of(int rank, const Act& act, std::int32_t slot) const {
+        Event event{rank,   act.peer, slot,        act.step,         act.size,         0,
+                    act.op, false,    act.is_last, act.is_overtaken, act.is_disordered};
+        if (act.peer < 0 || act.op == Op::work) return event;
+        event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, act.peer));
         // Of ranks that are alike the evaluated ones stand for the others.
-        if (act.peer >= 0) event.peer = box_of(act.peer);
-        event.is_overtaken = act.is_overtaken;
-        event.is_disordered = act.is_disordered;
+        event.peer = box_of(act.peer);
         return event;
     }
 
@@ -287,7 +289,9 @@ class Order {
         mine.may_leave = false;
         const int box = box_of(act.peer);
         const MessageKey message = key(rank, act.peer, box, mine, act);
-        event.slot = messages_.get(message, workload_.rendezvous ? 2 : 1, event.is_first);
+        bool is_new = false;
+        event.slot = messages_.get(message, workload_.rendezvous ? 2 : 1, is_new);
+        event.is_first = is_new;
         messages_[event.slot].is_sent = !flows(event);
         take(event);
         ++mine.next;
@@ -298,7 +302,9 @@ class Order {
     void post(int rank, Running& mine, const Act& act) {
         const MessageKey message = key(act.peer, rank, rank, mine, act);
         Event event = event_of(rank, act, none);
-        event.slot = messages_.get(message, 2, event.is_first);
+        bool is_new = false;
+        event.slot = messages_.get(message, 2, is_new);
+        event.is_first = is_new;
         messages_[event.slot].is_posted = true;
         take(event);
         ++mine.next;

@@ -1,17 +1,19 @@
 #include "program.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+#include <string>
 
 namespace hockney {
 
-std::uint16_t Sizes::index(Bytes size_B) {
-    if (latest_ < size_B_.size() && size_B_[latest_] == size_B) return static_cast<std::uint16_t>(latest_);
-    for (latest_ = 0; latest_ < size_B_.size(); ++latest_)
-        if (size_B_[latest_] == size_B) return static_cast<std::uint16_t>(latest_);
-    if (latest_ > UINT16_MAX) throw std::length_error("more than 65536 different message sizes");
+std::uint32_t Sizes::index(Bytes size_B) {
+    if (latest_ < size_B_.size() && size_B_[latest_] == size_B) return latest_;
+    const auto known = index_.try_emplace(size_B, static_cast<std::uint32_t>(size_B_.size()));
+    latest_ = known.first->second;
+    if (!known.second) return latest_;
+    if (latest_ > most_sizes)
+        throw TooLarge("more than " + std::to_string(most_sizes) + " different message sizes");
     size_B_.push_back(size_B);
-    return static_cast<std::uint16_t>(latest_);
+    return latest_;
 }
 
 void Writer::begin(std::vector<Act>& acts) {
@@ -23,15 +25,9 @@ void Writer::begin(std::vector<Act>& acts) {
 }
 
 void Writer::take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) {
-    std::size_t last = SIZE_MAX;
-    for (const int before : after)
-        if (before >= 0) last = await(steps_[static_cast<std::size_t>(before)], Op::receive, last);
-    if (rendezvous_) {
-        for (const int before : after)
-            if (before >= 0) await(steps_[static_cast<std::size_t>(before)], Op::sent, SIZE_MAX);
-    }
+    await(after);
     const auto i = static_cast<std::uint32_t>(steps_.size());
-    const std::uint16_t size = sizes_.index(length_B);
+    const std::uint32_t size = sizes_.index(length_B);
     Op waiting = Op::finish;
     switch (kind) {
         case Kind::send:
@@ -51,6 +47,14 @@ void Writer::take(Kind kind, int peer, int tag, Bytes length_B, const Steps& aft
     steps_.emplace_back(peer, tag, i, size, waiting);
 }
 
+void Writer::work(Bytes ticks, const Steps& after) {
+    await(after);
+    const auto i = static_cast<std::uint32_t>(steps_.size());
+    const std::uint32_t size = sizes_.index(1);
+    acts_->emplace_back(ticks, i, size);
+    steps_.emplace_back(-1, 0, i, size, Op::finish);
+}
+
 void Writer::take(const RankSchedule& schedule) {
     for (const Step& step : schedule.steps)
         take(step.kind, step.peer, step.tag,
@@ -62,6 +66,15 @@ void Writer::end() {
     for (Act& step : steps_) last = await(step, Op::receive, last);
     for (Act& step : steps_) await(step, Op::sent, SIZE_MAX);
     if (goes_back_) mark_overtaken();
+}
+
+void Writer::await(const Steps& after) {
+    std::size_t last = SIZE_MAX;
+    for (const int before : after)
+        if (before >= 0) last = await(steps_[static_cast<std::size_t>(before)], Op::receive, last);
+    if (!rendezvous_) return;
+    for (const int before : after)
+        if (before >= 0) await(steps_[static_cast<std::size_t>(before)], Op::sent, SIZE_MAX);
 }
 
 // `last`: the receive so far that ends the group, SIZE_MAX before the first.

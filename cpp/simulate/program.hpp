@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "../schedule/schedule.hpp"
@@ -15,26 +16,34 @@ enum class Op : std::uint8_t {
     sent,     // wait until a message is out of the sender's hands
     copy,
     reduce,
+    work,    // so many ticks: reductions of one byte
     finish,  // a phase
     enter,   // a message comes to the links that it shares
     arrive   // and has passed them
 };
 
+// As their numbers are held.
+constexpr std::uint32_t most_sizes = (1U << 24U) - 1;
+
 struct Act {
-    Act(std::int32_t peer_, std::int32_t tag_, std::uint32_t step_, std::uint16_t size_, Op op_)
+    Act(std::int32_t peer_, std::int32_t tag_, std::uint32_t step_, std::uint32_t size_, Op op_)
         : peer(peer_),
           tag(tag_),
           step(step_),
-          size(size_),
+          size(size_ & most_sizes),
           op(op_),
           is_last(true),
           is_overtaken(false),
           is_disordered(false) {}
+    Act(Bytes ticks, std::uint32_t step_, std::uint32_t size_)
+        : Act(static_cast<std::int32_t>(ticks >> 32), static_cast<std::int32_t>(ticks & UINT32_MAX), step_,
+              size_, Op::work) {}
+    Bytes ticks() const { return Bytes{peer} << 32 | static_cast<std::uint32_t>(tag); }
 
-    std::int32_t peer, tag;
+    std::int32_t peer, tag;  // of work: its ticks
     std::uint32_t step;
-    std::uint16_t size;  // index into the sizes
-    Op op;
+    std::uint32_t size : 24;  // index into the sizes
+    Op op : 5;
     bool is_last : 1;        // of the receives that are waited for together
     bool is_overtaken : 1;   // receives that are listed after this one are waited for before it
     bool is_disordered : 1;  // some receive of the rank is overtaken
@@ -44,12 +53,13 @@ static_assert(sizeof(Act) == 16, "a million ranks are in memory at once");
 // The sizes that occur, each once.
 class Sizes {
   public:
-    std::uint16_t index(Bytes size_B);
+    std::uint32_t index(Bytes size_B);
     const std::vector<Bytes>& all() const { return size_B_; }
 
   private:
     std::vector<Bytes> size_B_;
-    std::size_t latest_ = 0;
+    std::unordered_map<Bytes, std::uint32_t> index_;
+    std::uint32_t latest_ = 0;
 };
 
 // Writes one rank's program as its steps come. A receive is waited for where a step needs it, the rest in the
@@ -62,9 +72,12 @@ class Writer final : public StepTaker {
     void begin(std::vector<Act>& acts);
     void take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) override;
     void take(const RankSchedule& schedule);
+    // A computation of so many ticks.
+    void work(Bytes ticks, const Steps& after);
     void end();
 
   private:
+    void await(const Steps& after);
     std::size_t await(Act& step, Op op, std::size_t last);
     void mark_overtaken();
 

@@ -12,18 +12,32 @@ namespace hockney {
 namespace {
 
 bool flows_inward(const Phase& phase) {
-    if (phase.written) return false;
+    if (phase.algorithm == nullptr) return false;
     return phase.algorithm->operation->direction == Direction::inward;
+}
+
+bool has_rendezvous(const CostCurves& costs) {
+    for (const std::vector<Curve>& of_locality : costs.message)
+        for (const double time_s : of_locality[static_cast<std::size_t>(Term::handshake)].time_s)
+            if (time_s != buffered) return true;
+    return false;
 }
 
 // Generates ranks' steps and writes them down as programs.
 class Programs {
   public:
-    Programs(bool rendezvous, Sizes& sizes) : writer_(rendezvous, sizes), builder_(writer_) {}
+    Programs(const std::vector<Phase>& phases, const CostCurves& costs, Sizes& sizes)
+        : phases_(phases), writer_(has_rendezvous(costs), sizes), builder_(writer_) {
+        for (const Phase& phase : phases)
+            ordered_.push_back(phase.graph ? std::make_unique<Graph::Ordered>(*phase.graph, costs) : nullptr);
+    }
 
-    void write(const Phase& phase, int rank, std::vector<Act>& acts) {
+    void write(int number, int rank, std::vector<Act>& acts) {
+        const Phase& phase = phases_[static_cast<std::size_t>(number)];
         writer_.begin(acts);
-        if (phase.written)
+        if (phase.graph)
+            ordered_[static_cast<std::size_t>(number)]->write(rank, writer_);
+        else if (phase.written)
             writer_.take((*phase.written)[static_cast<std::size_t>(rank)]);
         else
             generate(*phase.algorithm, phase.problem, rank, builder_);
@@ -31,6 +45,8 @@ class Programs {
     }
 
   private:
+    const std::vector<Phase>& phases_;
+    std::vector<std::unique_ptr<Graph::Ordered>> ordered_;  // by phase
     Writer writer_;
     Builder builder_;
 };
@@ -40,19 +56,10 @@ Workload workload(const std::vector<Phase>& phases, Programs& programs, bool ren
     Workload work;
     work.ranks = phases.front().problem.ranks;
     work.rendezvous = rendezvous;
-    work.program = [&](int phase, int rank, std::vector<Act>& acts) {
-        programs.write(phases[static_cast<std::size_t>(phase)], rank, acts);
-    };
+    work.program = [&](int phase, int rank, std::vector<Act>& acts) { programs.write(phase, rank, acts); };
     for (const Phase& phase : phases)
         work.courses.push_back({phase.problem.root, flows_inward(phase), symmetry(phase, copies_count)});
     return work;
-}
-
-bool has_rendezvous(const CostCurves& costs) {
-    for (const std::vector<Curve>& of_locality : costs.message)
-        for (const double time_s : of_locality[static_cast<std::size_t>(Term::handshake)].time_s)
-            if (time_s != buffered) return true;
-    return false;
 }
 
 bool cost_anything(const Curve& curve) {
@@ -166,7 +173,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
 }  // namespace
 
 Symmetry symmetry(const Phase& phase, bool copies_cost) {
-    if (phase.written) return {};
+    if (phase.algorithm == nullptr) return {};
     const Algorithm& algorithm = *phase.algorithm;
     const Problem& p = phase.problem;
     const bool is_power_of_two = (p.ranks & (p.ranks - 1)) == 0;
@@ -184,7 +191,7 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     const bool rendezvous = has_rendezvous(costs);
     Sizes sizes;
     if (has_sharing(costs, options.network)) sizes.index(0);
-    Programs programs(rendezvous, sizes);
+    Programs programs(phases, costs, sizes);
     const bool copies_count = cost_anything(costs.copy) || options.trace || !options.noise.mean_s.empty();
     Workload work = workload(phases, programs, rendezvous, copies_count);
     work.domains = options.domains;
@@ -230,7 +237,7 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
       localities_(domains.localities()),
       rendezvous_(has_rendezvous(curves)),
       network_(std::move(network)) {
-    Programs programs(rendezvous_, sizes_);
+    Programs programs(phases, curves, sizes_);
     Workload work = workload(phases, programs, rendezvous_, true);
     work.domains = std::move(domains);
     Room room(most_held_B);

@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "evaluate.hpp"
+#include "goal.hpp"
 
 namespace hockney {
 
 // One operation after another; each rank goes on to the next by itself.
 struct Phase {
     const Algorithm* algorithm = nullptr;
-    Problem problem;                    // of a written schedule the number of ranks only
+    Problem problem;                    // of what follows the number of ranks only
     const Schedule* written = nullptr;  // instead of an algorithm
+    const Graph* graph = nullptr;       // or this
 };
 
 struct Simulated {

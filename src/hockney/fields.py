@@ -23,6 +23,7 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 from hockney.units import parse_time
+from hockney.vocabulary import operation
 from hockney.words import several, words
 
 
@@ -45,8 +46,7 @@ Value = str | float | Path | Iterable[str | float] | None
 class Option:
     """The option that fills a field; metadata of the field's `Annotated` type.
 
-    `help` says what it is for; of an option whose name several verbs have, only what is special here
-    (`vocabulary.MEANINGS`).
+    `help` says in one sentence what it is for; without it the sentence of its name does (`vocabulary.MEANINGS`).
     `flags` is how it is called, by default like the field; a switch with one flag cannot be switched off. `read`
     makes the value of the text that was written, or, where the option may be given several times (`repeat`), of
     each, and with `commas` also of those in one text; without it the text is a word, a number, a path or a list
@@ -91,7 +91,7 @@ def options(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, Option]]:
 
 
 def flag(name: str, option: Option) -> str:
-    """How an option is called in messages: `--time-limit`, or `NX` for an argument."""
+    """How an option is called in messages: `--map-by`, or `NX` for an argument."""
     if isinstance(option, Argument):
         return option.metavar or name.upper()
     return option.flags[0] if option.flags else "--" + name.replace("_", "-")
@@ -189,6 +189,14 @@ def named(what: str) -> Iterator[None]:
         raise RequestError(f"{what}: {error.message}", error.hint) from error
 
 
+def _of_other_benchmarks(flag: str, value: Value) -> Value:
+    """Names of operations as ours: `--operation osu_latency,bw` is `pingpong,bandwidth`."""
+    if flag != "--operation" or not isinstance(value, str | list):
+        return value
+    texts = [re.sub(r"[^\s,]+", lambda word: operation(word[0]), str(text)) for text in several(value)]
+    return texts[0] if isinstance(value, str) else texts
+
+
 def checked(
     model: type[Model], written: Mapping[str, Value], verb: str, further: Mapping[str, Value] | None = None
 ) -> Model:
@@ -197,6 +205,7 @@ def checked(
     `further`: values of fields that nobody wrote, and that are not read.
     """
     called = {name: flag(name, option) for name, _, option in options(model)}
+    written = {name: _of_other_benchmarks(called.get(name, ""), value) for name, value in written.items()}
     given = {**(further or {}), **written}
     values = dict(given)
     for name, _, option in options(model):
@@ -215,7 +224,12 @@ def checked(
         name = str(first["loc"][0])
         what = called.get(name, "--" + name.replace("_", "-"))
         if first["type"] == "literal_error":
-            known = re.findall("'([^']*)'", first["ctx"]["expected"])
+            known = re.findall("'([^']+)'", first["ctx"]["expected"])
+            if "," in str(first["input"]) and {*str(first["input"]).split(",")} <= {*known}:
+                raise RequestError(
+                    f"{what} takes one, not several: {first['input']!r}",
+                    "give the command once for each, and `hockney merge` what comes of them",
+                ) from error
             near = did_you_mean(str(first["input"]), known)
             raise RequestError(
                 f"unknown {what} {first['input']!r}", f"{near}known: {', '.join(known)}"

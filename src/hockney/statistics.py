@@ -237,3 +237,12 @@ def aicc(square: float, points: int, parameters: int) -> float:
     if points - k - 1 <= 0:
         return math.inf
     return points * math.log(square / points) + 2 * k + 2 * k * (k + 1) / (points - k - 1)
+
+
+def adjusted_r2(missed: Array, of: Array, parameters: int) -> float | None:
+    """Adjusted R² of residuals, (n,), all `parameters` counted; None with no freedom, or nothing to explain."""
+    freedom = of.size - parameters
+    spread = float(np.sum((of - of.mean()) ** 2))
+    if freedom < 1 or spread == 0:
+        return None
+    return 1 - float(np.sum(missed**2)) / spread * (of.size - 1) / freedom

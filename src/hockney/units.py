@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Container
 from typing import NamedTuple
@@ -35,10 +34,13 @@ def _split(text: str, what: str, examples: str) -> tuple[float, str]:
 
 
 def parse_bytes(text: str) -> int:
-    """`64KiB` → 65536; a bare number is bytes. RequestError for anything else, or for a fraction of a byte."""
+    """`64KiB`, `64K` and `64k` → 65536, as OSU's benchmarks read them; `64kB` → 64000; a bare number is bytes.
+
+    RequestError for anything else, or for a fraction of a byte.
+    """
     examples = "8, 64KiB, 1MB"
     number, unit = _split(text, "size", examples)
-    prefix = unit.removesuffix("B")
+    prefix = f"{unit.upper()}i" if unit in ("k", "K", "M", "G", "T") else unit.removesuffix("B")
     if prefix not in _PREFIX or prefix == "K":
         raise RequestError(f"{text!r} is not a size", f"write for example {examples} (kB is 1000, KiB 1024)")
     size = number * _PREFIX[prefix]
@@ -47,14 +49,23 @@ def parse_bytes(text: str) -> int:
     return int(size)
 
 
+LONGEST_S = 1e10
+"""Three centuries."""
+
+
 def parse_rate(text: str) -> float:
-    """`12.5GB/s` or `100Gbit/s` → bytes per second."""
+    """`12.5GB/s` or `100Gbit/s` → bytes per second: 0, or at least a byte in `LONGEST_S`; RequestError else."""
     examples = "12.5GB/s, 100Gbit/s"
     number, unit = _split(text, "rate", examples)
     for suffix, bits in (("bit/s", 8.0), ("b/s", 8.0), ("B/s", 1.0), ("Bps", 1.0)):
         prefix = unit.removesuffix(suffix)
         if prefix != unit and prefix in _PREFIX:
-            return number * _PREFIX[prefix] / bits
+            rate_B_per_s = number * _PREFIX[prefix] / bits
+            if number and rate_B_per_s * LONGEST_S < 1:
+                raise RequestError(
+                    f"{text!r} is too little for any byte to arrive", f"write for example {examples}"
+                )
+            return rate_B_per_s
     raise RequestError(f"{text!r} is not a rate", f"write for example {examples}")
 
 
@@ -64,10 +75,6 @@ def parse_positive_rate(text: str) -> float:
     if not rate_B_per_s > 0:
         raise RequestError(f"{text!r} moves nothing", "write for example 12.5GB/s, 100Gbit/s")
     return rate_B_per_s
-
-
-LONGEST_S = 1e10
-"""Three centuries."""
 
 
 def parse_time(text: str) -> float:
@@ -87,16 +94,12 @@ def parse_per_byte(text: str) -> float:
     examples = "6ns, 10GB/s"
     number, unit = _split(text, "time for each byte", examples)
     if unit.removesuffix("/B") in _TIME_S:
-        return number * _TIME_S[unit.removesuffix("/B")]
+        return parse_time(text.removesuffix("/B"))
+    if not unit.endswith(("/s", "ps")):
+        raise RequestError(f"{text!r} is not a time for each byte", f"write for example {examples}")
     if number == 0:
         raise RequestError(f"{text!r} moves nothing", f"write for example {examples}, or 0ns for no time at all")
-    try:
-        time_s_per_B = 1 / parse_rate(text)
-    except RequestError:
-        raise RequestError(f"{text!r} is not a time for each byte", f"write for example {examples}") from None
-    if not math.isfinite(time_s_per_B):
-        raise RequestError(f"{text!r} is too little for any byte to arrive", f"write for example {examples}")
-    return time_s_per_B
+    return 1 / parse_rate(text)
 
 
 class Extents(NamedTuple):
@@ -150,6 +153,11 @@ def counted(number: float, what: str, form: str = "", *, plural: str = "") -> st
     return f"{digits} {what if digits == '1' else plural or what + 's'}"
 
 
+def format_number(value: float) -> str:
+    """A pure number to three digits, never with an exponent above: 46.57 → `46.6`, 46598.2 → `46,598`."""
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
+
+
 def format_bytes(size: float) -> str:
     """65536 → `64 KiB`; sizes that are no round multiple keep all digits: 65537 → `65537 B`."""
     for scale, unit in ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")):
@@ -158,17 +166,10 @@ def format_bytes(size: float) -> str:
     return f"{size:.15g} B"
 
 
-def format_bytes_rounded(size: float) -> str:
-    """A computed size to three digits, exact only by chance: 11234.5 → `11 KiB`."""
-    return _scaled(size, [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")])
-
-
 def format_size(size_B: float) -> str:
-    """A computed size to three digits: 2417.3 → `2.36 KiB`."""
-    for scale, unit in ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")):
-        if abs(size_B) >= scale:
-            return f"{size_B / scale:.3g} {unit}".replace("-", "−")
-    return f"{size_B:.3g} B".replace("-", "−")
+    """A computed size to three digits: 2417.3 → `2.36 KiB`, 1048575 → `1 MiB`, −5 → `−5 B`."""
+    units = [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")]
+    return _scaled(size_B, units).replace("-", "−")
 
 
 def format_time(seconds: float, digits: int = 3) -> str:
@@ -190,6 +191,18 @@ def format_duration(seconds: float) -> str:
         return f"{minutes} min {rest} s" if minutes else f"{rest} s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min"
+
+
+def percent(share: float, *, sign: bool = False) -> str:
+    """0.873 → `87 %`, 0.0042 → `0.42 %`, 1e-9 → `< 0.01 %`; with `sign` `+87 %` and `−87 %`.
+
+    Two digits, not three as measured numbers have: the third of an error, an interval or a part is noise.
+    """
+    value = 100 * share
+    if 0 < abs(value) < 0.01:
+        return "< 0.01 %"
+    digits = f"{abs(value):.0f}" if abs(value) >= 9.95 else f"{abs(value):.2g}"
+    return f"{'−' if value < 0 else '+' * sign}{digits} %"
 
 
 def format_rate(rate_B_per_s: float, digits: int = 3) -> str:

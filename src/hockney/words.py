@@ -1,17 +1,19 @@
 """Lists, numbers and segments as words of the command line: RequestError for what is none of them.
 
-And the numbers of a version in the name of a library.
+And the numbers of a version in the name of a library, and members by their keys.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from hockney.errors import RequestError
 from hockney.units import format_bytes, parse_bytes
 
+T = TypeVar("T")
+K = TypeVar("K")
 LARGEST = 2**31 - 1
 """Ranks, roots and radices are C ints in MPI."""
 
@@ -89,3 +91,30 @@ def version_in(name: str) -> tuple[int, ...]:
     """(5, 0, 11) of "Open MPI 5.0.11"; empty where it has no number."""
     number = re.search(r"\d+(?:\.\d+)*", name)
     return tuple(int(part) for part in number[0].split(".")) if number else ()
+
+
+_GROUP = re.compile(r"([^,\[\]]*)\[([^\]]*)\]([^,\[\]]*)|([^,\[\]]+)")
+
+
+def host_list(text: str) -> Iterator[str]:
+    """The names of a list as Slurm and Flux (RFC 29) write it, with one bracket a name: `n[01-03,07],login`.
+
+    RequestError where numbers in brackets are none.
+    """
+    for before, ranges, after, single in _GROUP.findall(text.strip()):
+        if single:
+            yield single
+        for numbers in ranges.split(",") if ranges else ():
+            first, _, last = numbers.strip().partition("-")
+            if not (_WHOLE.fullmatch(first) and _WHOLE.fullmatch(last or first)):
+                raise RequestError(f"{text[:80]!r}: {numbers!r} are no hosts", "write for example n[01-03,07]")
+            for number in range(int(first), int(last or first) + 1):
+                yield f"{before}{number:0{len(first)}d}{after}"
+
+
+def grouped(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The members by their keys, in the order in which keys first come."""
+    groups: dict[K, list[T]] = {}
+    for member in members:
+        groups.setdefault(key(member), []).append(member)
+    return groups

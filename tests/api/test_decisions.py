@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
 from pydantic import TypeAdapter
-from tests.command_line import run_hockney
+from tests.command_line import answer
 
 import hockney as hk
 from hockney import api
@@ -37,12 +35,6 @@ def collectives(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     )
     path.write_text(TABLE + "\n".join(rows) + "\n", encoding="utf-8")
     return path
-
-
-def answer(*words: str | Path) -> Any:
-    done = run_hockney(*map(str, words), "--json")
-    assert done.returncode == 0, done.stdout
-    return json.loads(done.stdout)
 
 
 def test_errors_of_messages(campaign: Path) -> None:

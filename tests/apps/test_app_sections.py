@@ -9,7 +9,7 @@ from tests.factories import app_run, jacobi_run, ring_run
 
 from hockney.machine.file import MpiLibrary
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Basis, applications, spoken
+from hockney.report.app_sections import Basis, applications
 
 
 def _told(records: list[AppRecord]) -> list[str]:
@@ -60,11 +60,3 @@ def test_what_a_reader_must_know_is_told() -> None:
     wide = _told([app_run("new", 2, 1.0, low_s=0.9, high_s=1.3), app_run("new", 2, 1.0)])[0]
     assert wide.startswith("1 of 2 runs of applications have an interval wider than ±10 %; widest: ±20 %")
     assert "No interval of 1 of 1 runs" in _told([app_run("new", 2, 1.0, low_s=None, high_s=None)])[0]
-
-
-def test_an_application_in_a_line() -> None:
-    runs = [{"operation": "a", "ranks": 2 * n, "error": error} for n, error in ((1, None), (2, -0.5), (3, 0.25))]
-    assert spoken([*runs, {"operation": "b", "ranks": 1}]) == [
-        "a: 3 runs on 2 to 6 ranks; 2 predicted, |error| median 38 %, largest 50 %",
-        "b: 1 run on 1 rank",
-    ]

@@ -80,3 +80,19 @@ def test_every_key_stands_on_the_page() -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/batch.md").read_text()
     for name, field in Site.model_fields.items():
         assert f"`{field.alias or name}`" in page, name
+
+
+def test_partition_account_and_time_may_stand_beside_a_name(tmp_path: Path) -> None:
+    path = written(tmp_path, 'partition = "slow"\naccount = "proj"\n')
+    site = find(f"{path},partition=fast,walltime=2h")
+    assert (site.partition, site.account, site.walltime_s) == ("fast", "proj", 7200.0)
+    assert find("walltime=20min").walltime_s == 1200.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("modules=x", "stands in a site file alone"), ("walltime=soon", "walltime"), ("a,b", "names two sites")],
+)
+def test_what_may_not_stand_beside_a_site_is_refused(text: str, said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        find(text)

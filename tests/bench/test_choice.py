@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hockney.tune.cells import CallTimes, Time
+from hockney.models.over_ranks.choice import Time
+from hockney.tune.cells import CallTimes
 from hockney.tune.rules import Method
 
 BENCH = runpy.run_path(str(Path(__file__).resolve().parents[2] / "bench" / "choice"))

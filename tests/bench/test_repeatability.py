@@ -142,7 +142,7 @@ def comparison(verdict: str, ratio: float | None, unit: str = "s") -> dict[str, 
 
 
 def test_what_diff_says_is_counted() -> None:
-    words = ["differs", "cannot be told", "equal", "no interval", "not judged", "differs"]
+    words = ["differs", "undecided", "equal", "no interval", "not judged", "differs"]
     same = {"comparisons": [comparison(word, 1.0) for word in words], "expected_by_chance_at_most": 0.2}
     changed = {
         "comparisons": [
@@ -150,9 +150,9 @@ def test_what_diff_says_is_counted() -> None:
             comparison("differs", 0.87),  # faster, and that is wrong
             comparison("differs", 0.87, "B/s"),
             comparison("differs", None),
-            comparison("cannot be told", 1.15),
+            comparison("undecided", 1.15),
             # References are left as they are: that nothing is found of them is right.
-            comparison("cannot be told", 1.0) | {"quantity": "reference"},
+            comparison("undecided", 1.0) | {"quantity": "reference"},
         ]
     }
     diff = differences(("a", "b"), same, changed)

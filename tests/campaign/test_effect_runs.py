@@ -207,7 +207,7 @@ def test_a_question_that_the_campaigns_time_ended_is_left_out_with_all_after_it(
     numbers["probe"] = [1, 98, 3]
     campaign, outcome, _ = run(tmp_path / "c", time_s=2.0)
     assert answered(campaign) == [1]
-    # Not the 20 s of --time-limit, after which it would be a failure.
+    # Not the 20 s of the plan, after which it would be a failure.
     assert (outcome.failures, outcome.left_out) == ([], 2 + 2)
     assert outcome.effects_left_out == ["probe", "second"]
     (line,) = campaign.failures()

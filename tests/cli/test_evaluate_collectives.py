@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from tests.command_line import outcome
 
+from hockney import api
 from hockney.records import table
 
 ROW = {"system": "s", "mpi": "m", "nodes": 2, "statistic": "completion", "repetition": 0}
@@ -37,16 +38,32 @@ def tidy(tmp_path: Path) -> Path:
     return tmp_path / "tidy.csv"
 
 
+EVALUATED: dict[str, Any] = {}
+"""What was evaluated already: printing it as text and as JSON takes one evaluation."""
+
+
 @pytest.fixture
-def hockney(tidy: Path) -> Any:
+def hockney(tidy: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    evaluate = api.evaluate_options
+
+    def once(options: Any, *more: Any) -> Any:
+        asked = tidy.read_text(encoding="utf-8") + options.model_dump_json(exclude={"campaign"})
+        if asked not in EVALUATED:
+            EVALUATED[asked] = evaluate(options, *more)
+        return EVALUATED[asked]
+
     def run(*arguments: str, operation: str = "bcast") -> tuple[int, str, str]:
         return outcome("evaluate", tidy, "--operation", operation, *arguments)
 
+    monkeypatch.setattr(api, "evaluate_options", once)
     return run
 
 
+WHOLE = ("--train", "ranks <= 16", "--test", "ranks > 16", "--by", "mapping", "--model", "simulated")
+
+
 def test_json_has_the_promised_shape(hockney: Any) -> None:
-    code, out, _ = hockney("--train", "ranks <= 16", "--test", "ranks > 16", "--json")
+    code, out, _ = hockney(*WHOLE, "--json")
     result = json.loads(out)
     assert code == 0
     assert (result["operation"], result["statistic"]) == ("bcast", "completion")
@@ -60,38 +77,51 @@ def test_json_has_the_promised_shape(hockney: Any) -> None:
     assert row["regret"]["instances"] == 8
     assert set(row["by_mapping"]) == {"core", "node"}
     assert set(result["references"]) == {"default", "best_in_training"}
-
-
-def test_the_best_baseline_comes_first_in_text_and_json(hockney: Any) -> None:
-    code, out, _ = hockney("--train", "ranks <= 16", "--test", "ranks > 16")
-    assert code == 0
-    # What the library chose by itself has no schedule.
-    assert out.splitlines()[0] == "best baseline: linear_in_ranks, median error 0.0% on 16 points of 24 (66.7%)"
-    rows = [line.split()[0] for line in out.splitlines() if line.count("%") >= 3]
-    assert rows[0] == "linear_in_ranks"
-    result = json.loads(hockney("--train", "ranks <= 16", "--test", "ranks > 16", "--json")[1])
+    # Errors of what answers never stand without the baselines.
+    assert set(result["models"]) > {"simulated", "linear_in_ranks", "gaussian_process", "textbook_hockney"}
     assert result["best_baseline"]["name"] == "linear_in_ranks"
+
+
+@pytest.mark.usefixtures("wide")
+def test_the_best_baseline_comes_first_and_text_says_what_was_scored(hockney: Any) -> None:
+    code, out, err = hockney(*WHOLE)
+    assert code == 0
+    assert "4 times" in err or "warnings: `--json` has all" in err
+    # What the library chose by itself has no schedule.
+    first = out.splitlines()[0]
+    assert first.startswith("simulated is off by ")
+    assert first.endswith("; the strongest baseline, linear_in_ranks, by 0 %, on 16 points of 24 (67 %).")
+    rows = [line.split()[0] for line in out.splitlines()[1:] if line.count("%") >= 3]
+    assert rows[0] == "linear_in_ranks"
+    for word in (
+        "textbook_hockney",
+        "  core",
+        "regret",
+        "points have no closed form",
+        "48 points",
+        "all predict",
+    ):
+        assert word in out
 
 
 def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Any) -> None:
     """One number of ranks has no line in the number of ranks."""
     code, out, _ = hockney("--train", "ranks == 16", "--test", "ranks == 32")
     assert code == 0
-    assert out.splitlines()[0].startswith("best baseline: ")
+    assert "the strongest baseline, " in out.splitlines()[0]
     assert "not compared: linear_in_ranks: it predicts 0 of 12 points" in out
 
 
+@pytest.mark.usefixtures("wide")
 def test_an_answer_that_refuses_most_is_not_compared(hockney: Any, tidy: Path) -> None:
     own = {"binomial": "authors_own", "default": "authors_other"}
     pd.read_csv(tidy).replace({"algorithm": own}).to_csv(tidy, index=False)
     code, out, _ = hockney("--train", "ranks <= 16", "--test", "ranks == 32")
     assert code == 0
-    assert out.splitlines()[0].endswith("on 4 points of 12 (33.3%)")
-    assert "not compared: simulated: it predicts 4 of 12 points; median on the 4 points of 12 (33.3%) that" in out
-    assert (
-        "simulated"
-        not in json.loads(hockney("--train", "ranks <= 16", "--test", "ranks == 32", "--json")[1])["compared"]
-    )
+    assert out.splitlines()[0].endswith("on 4 points of 12 (33 %).")
+    assert "not compared: simulated: it predicts 4 of 12 points; median on the 4 points of 12 (33 %) that" in out
+    result = json.loads(hockney("--train", "ranks <= 16", "--test", "ranks == 32", "--json")[1])
+    assert "simulated" not in result["compared"]
 
 
 def test_sizes_in_proportion_to_the_ranks_end_no_evaluation(hockney: Any, tidy: Path) -> None:
@@ -105,44 +135,21 @@ def test_sizes_in_proportion_to_the_ranks_end_no_evaluation(hockney: Any, tidy: 
     assert (code, "interpolation" in out) == (0, True)
 
 
-def test_errors_of_simulated_never_stand_without_the_baselines(hockney: Any) -> None:
-    result = json.loads(hockney("--train", "ranks <= 16", "--model", "simulated", "--json")[1])
-    assert set(result["models"]) > {"simulated", "linear_in_ranks", "gaussian_process", "textbook_hockney"}
-    alone = json.loads(hockney("--train", "ranks <= 16", "--model", "linear_in_ranks", "--json")[1])
-    assert set(alone["models"]) == {"linear_in_ranks"}
+def test_a_sample_names_its_seed(hockney: Any) -> None:
+    def rest(sample: str) -> Any:
+        return json.loads(hockney("--train", sample, "--model", "linear_in_ranks", "--json")[1])
 
-
-def test_the_seed_of_a_sample_is_an_option(hockney: Any) -> None:
-    def rest(*options: str) -> Any:
-        only = ("--model", "linear_in_ranks", "--json")
-        return json.loads(hockney("--train", "sample(0.5)", *only, *options)[1])
-
-    assert rest()["n_train"] + rest()["n_test"] == 72
-    assert rest("--seed", "5")["seed"] == 5
-    assert rest("--seed", "5")["models"] != rest()["models"]
-    assert rest("--seed", "1")["models"] == rest()["models"]
-
-
-def test_text_names_models_and_what_was_scored(hockney: Any) -> None:
-    code, out, err = hockney("--train", "ranks <= 16", "--by", "mapping")
-    assert code == 0
-    assert "4 times" in err
-    for word in (
-        "linear_in_ranks",
-        "textbook_hockney",
-        "  core",
-        "regret",
-        "points have no closed form",
-        "48 points",
-        "all predict",
-    ):
-        assert word in out
+    usual = rest("sample(0.5)")
+    assert usual["n_train"] + usual["n_test"] == 72
+    assert rest("sample(0.5, seed=5)")["models"] != usual["models"]
+    assert rest("sample(0.5, seed=1)")["models"] == usual["models"]
 
 
 def test_files(hockney: Any, tmp_path: Path) -> None:
-    files = ("--predictions", str(tmp_path / "p.csv"), "--figure", str(tmp_path / "f.svg"))
+    files = ("--output", str(tmp_path / "p.csv"), "--figure", str(tmp_path / "f.svg"))
     code, out, _ = hockney("--train", "ranks <= 16", "--model", "linear_in_ranks", "--json", *files)
     assert code == 0
+    assert set(json.loads(out)["models"]) == {"linear_in_ranks"}
     assert len(pd.read_csv(tmp_path / "p.csv")) == json.loads(out)["n_test"]
     assert (tmp_path / "f.svg").stat().st_size > 0
 
@@ -168,7 +175,7 @@ def test_a_system_is_looked_up(hockney: Any) -> None:
         (["--train", "ranks <= 16", "--statistic", "mean_over_ranks"], "mean_over_ranks"),
         (["--train", "ranks <= 16", "--by", "ranks"], "--by"),
         (["--train", "ranks <= 16", "--figure", "f.pdf"], "f.pdf"),
-        (["--train", "ranks <= 16", "--predictions", "p.txt"], "p.txt"),
+        (["--train", "ranks <= 16", "--output", "p.txt", "--model", "linear_in_ranks"], "p.txt"),
         (["--by", "mapping"], "--by needs --train"),
         (["--model", "linear_in_ranks", "--train", " "], "linear_in_ranks needs --train"),
     ],
@@ -187,3 +194,10 @@ def test_point_to_point_is_not_split_by_expression(hockney: Any) -> None:
     assert code == 2
     assert "point to point" in json.loads(out)["error"]["message"]
     assert hockney("--json", operation="pingpong")[0] == 0
+
+
+def test_a_figure_of_no_known_form_is_refused_before_anything_is_evaluated(
+    hockney: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hockney.api.evaluation.evaluate", None)
+    assert hockney("--train", "ranks <= 16", "--figure", "f.pdf")[0] == 2

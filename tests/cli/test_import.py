@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import answer, outcome
 
 from hockney.importers.base import importers
 from hockney.records.folder import Campaign
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 DATA = Path(__file__).parents[1] / "importers" / "data"
 
@@ -25,6 +27,7 @@ def test_json(tmp_path: Path) -> None:
     code, out, err = run(*files, "-o", tmp_path / "c", "--json", "--system", "s")
     answer: dict[str, Any] = json.loads(out)
     assert (code, err) == (0, "")
+    assert ["far apart" in note for note in answer["notes"]] == [True]
     assert answer["campaign"] == str(tmp_path / "c")
     # 4 rows of OSU and 7 values of IMB, counted by hand in the fixtures.
     assert answer["records"] == 11
@@ -45,8 +48,10 @@ def test_text(tmp_path: Path) -> None:
     assert code == 0
     # Sendrecv has three rows and Exchange one, with three times each.
     assert f"{tmp_path / 'c'}: 12 records from 1 file, 1 skipped" in out
-    assert "imb_parallel.txt:41: not a row of this table" in err
-    assert "one-sided" in err
+    assert "warnings: `--json` has all" in err
+    told = answer("import", *files, "-o", tmp_path / "again")
+    assert any("imb_parallel.txt:41: not a row of this table" in text for text in told["files"][0]["warnings"])
+    assert "one-sided" in told["skipped"][0]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -60,18 +65,7 @@ def test_the_next_step_works(tmp_path: Path, name: str, verb: str) -> None:
     assert outcome(verb, folder, "-o", output)[0] == 0
 
 
-@pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_nothing_to_import(tmp_path: Path, flags: list[str]) -> None:
-    code, out, err = run(tmp_path / "gone.txt", "-o", tmp_path / "c", *flags)
-    assert code == 2
-    assert not (tmp_path / "c").exists()
-    if flags:
-        assert json.loads(out)["error"]["kind"] == "request"
-    else:
-        assert "gone.txt does not exist" in err
-        assert "Traceback" not in err
-
-
+@pytest.mark.usefixtures("wide")
 def test_an_existing_campaign_is_kept(tmp_path: Path) -> None:
     source = DATA / "osu_latency_5.txt"
     assert run(source, "-o", tmp_path / "c")[0] == 0
@@ -98,19 +92,35 @@ def test_wrong_requests(tmp_path: Path, flags: list[str], word: str) -> None:
     assert not (tmp_path / "c").exists()
 
 
-def test_a_statistic_that_is_not_used_is_told(tmp_path: Path) -> None:
+def test_a_statistic_that_no_record_has_is_told(tmp_path: Path) -> None:
     header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,time_us,repetition"
-    row = "s,m,pingpong,default,,1,2,2,8,1.5,0"
-    bare, full = tmp_path / "bare.csv", tmp_path / "full.csv"
-    bare.write_text(f"{header}\n{row}\n")
-    full.write_text(f"{header},statistic\n{row.replace(',8,', ',16,')},completion\n")
-    files, flag = [bare, full, DATA / "osu_latency_5.txt"], ["--statistic", "one_way"]
-    note = (
-        "--statistic one_way was not used for 2 of 3 files, which say themselves which times they hold: "
-        f"{full}, {files[2]}"
-    )
-    code, _, err = run(*files, "-o", tmp_path / "c", *flag)
-    assert (code, err) == (0, f"{note}\n")
-    assert json.loads(run(*files, "-o", tmp_path / "d", *flag, "--json")[1])["notes"] == [note]
-    assert run(bare, "-o", tmp_path / "e", *flag)[2] == ""
-    assert run(files[2], "-o", tmp_path / "f")[2] == ""
+    bare, flag = tmp_path / "bare.csv", ["--statistic", "completion"]
+    bare.write_text(f"{header}\ns,m,pingpong,default,,1,2,2,8,1.5,0\n")
+    code, _, err = run(DATA / "osu_latency_5.txt", "-o", tmp_path / "c", *flag)
+    assert code == 0
+    assert "--statistic completion: no record has it" in err
+    assert "--statistic" not in run(bare, "-o", tmp_path / "e", *flag)[2]
+
+
+def test_runs_of_applications_take_where_they_were(tmp_path: Path) -> None:
+    """24 ranks have a core each of a GPU node of ORFEO, a 25th is the second on one: document 000, table XI."""
+    runs = tmp_path / "jacobi.csv"
+    table = [(1, "1x1x1", 78.29), (12, "12x1x1", 895.448), (24, "4x3x2", 1686.51), (25, "5x5x1", 1389.4)]
+    table += [(32, "4x4x2", 1742.53), (40, "5x4x2", 2131.68), (48, "4x4x3", 2499.76)]
+    rows = [f"{ranks},{grid},1200,{mlups}" for ranks, grid, mlups in table]
+    runs.write_text("\n".join(["ranks,grid,subdomain,mlups", *rows, ""]))
+    where = ["--system", "orfeo-gpu", "--mapping", "socket", "--nodes", "1"]
+    assert run(runs, "-o", tmp_path / "c", *where)[0] == 0
+    code, _, _ = outcome("report", tmp_path / "c", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert (code, "there a second rank on a core begins" in page) == (0, True)
+
+
+def test_what_changes_nothing_or_lacks_is_named(tmp_path: Path) -> None:
+    file = DATA / "osu_latency_5.txt"
+    _, _, err = run(file, "-o", tmp_path / "c", "--ranks", "8", "--nodes", "2", "--ppn", "32")
+    assert "--ranks 8: no record has it" in err
+    assert "far apart" in err
+    _, _, err = run(file, "-o", tmp_path / "d", "--ranks", "8", "--nodes", "8", "--ppn", "1")
+    assert "far apart" not in err
+    assert {record.locality for record in Campaign.open(tmp_path / "d").records()} == {"network"}

@@ -41,6 +41,7 @@ def test_a_dry_run_tells_points_estimate_and_bound_without_an_mpi(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("wide")
 def test_a_dry_run_refuses_what_the_campaign_would_refuse(tmp_path: Path) -> None:
     words = ("measure", "-o", tmp_path / "c", "--ranks", "2", "--mpi", tmp_path, "--operation", "pingpong")
     code, _, err = outcome(*words, "--submit", "slurm", "--jobs", "3", "--launches", "2", "--dry-run")

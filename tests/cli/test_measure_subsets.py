@@ -37,7 +37,7 @@ EXPECTED = {
 def test_subsets_that_share_a_link_are_as_slow_as_it_says(tmp_path: Path) -> None:
     platform, campaign, machine = tmp_path / "ft.xml", tmp_path / "c", tmp_path / "m.json"
     platform.write_text(PLATFORM)
-    where = ["--mpi", "smpi", "--platform", str(platform), "--ranks", "8", "--variant", VARIANT]
+    where = ["--mpi", f"smpi:{platform}", "--ranks", "8", "--variant", VARIANT]
     words = ["--operation", "subsets", "--algorithm", "pairwise", "--rank-counts", "2,4", "--bytes", "16MiB"]
     for asked in (
         ["measure", *where, *words, "-o", str(campaign)],

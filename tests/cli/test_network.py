@@ -9,17 +9,15 @@ from pathlib import Path
 import pytest
 from tests.command_line import outcome
 
-AS_WRITTEN = (
-    "fat-tree --nodes 148 --links-per-node 2 --leaf-ports 32:16 --spines 4 --spine-ports 48 --link 100Gbit/s"
-)
-COOLMUC3 = AS_WRITTEN.split()
+COOLMUC3 = "fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48,link=100Gbit/s"
 
 
 hockney = partial(outcome, "network")
+show = partial(hockney, "show", "--topology")
 
 
 def test_a_fat_tree_of_148_nodes() -> None:
-    code, out, _ = hockney(*COOLMUC3, "--allocation", "32", "--json")
+    code, out, _ = show(COOLMUC3, "--allocation", "0-31", "--json")
     data = json.loads(out)
     assert code == 0
     wanted = {
@@ -31,11 +29,11 @@ def test_a_fat_tree_of_148_nodes() -> None:
         "bisection_bandwidth_bit_per_s": 1.6e12,
     }
     assert {name: data[name] for name in wanted} == wanted
-    assert hockney(*COOLMUC3, "--allocation-nodes", "0-15,16-31", "--json")[1] == out
+    assert show(COOLMUC3, "--allocation", "0-15,16-31", "--json")[1] == out
 
 
 def test_text() -> None:
-    code, out, _ = hockney(*COOLMUC3, "--allocation", "32")
+    code, out, _ = show(COOLMUC3, "--allocation", "0-31")
     assert code == 0
     assert "bisection of nodes 0-31: 16 links" in out
     assert "bisection bandwidth of nodes 0-31: 1,600 Gbit/s" in out
@@ -43,28 +41,28 @@ def test_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "links", "diameter"),
+    ("topology", "links", "diameter"),
     [
-        ("torus --shape 8x8x4", 2 * 8 * 4, 10),
-        ("hypercube --dimension 10", 512, 10),
-        ("single-switch --nodes 64", 32, 2),
-        ("dragonfly --routers 2 --nodes-per-router 1 --global-links 1", 2, 5),
-        ("fat-tree --nodes 16 --leaf-ports 2:2 --spines 2 --spine-ports 2:2 --cores 4 --core-ports 4", 8, 6),
+        ("torus:8x8x4", 2 * 8 * 4, 10),
+        ("hypercube:10", 512, 10),
+        ("single-switch:nodes=64", 32, 2),
+        ("dragonfly:routers=2,nodes-per-router=1,global-links=1", 2, 5),
+        ("fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-ports=4", 8, 6),
     ],
 )
-def test_every_topology(words: str, links: int, diameter: int) -> None:
-    data = json.loads(hockney(*words.split(), "--json")[1])
+def test_every_topology(topology: str, links: int, diameter: int) -> None:
+    data = json.loads(show(topology, "--json")[1])
     assert (data["bisection_links"], data["diameter"]) == (links, diameter)
     assert data["bisection_bandwidth_bit_per_s"] is None
-    code, out, _ = hockney(*words.split())
+    code, out, _ = show(topology)
     assert code == 0
     assert f"bisection: {links} links" in out
 
 
 def test_one_is_not_several() -> None:
-    assert "1 node, 1 switch, 1 link\n" in hockney("single-switch", "--nodes", "1")[1]
-    assert "2 nodes, 1 switch, 2 links\n" in hockney("single-switch", "--nodes", "2")[1]
-    out = hockney("traffic", "--topology", "torus:4", "--traffic", "tornado")[1]
+    assert "1 node, 1 switch, 1 link\n" in show("single-switch:nodes=1")[1]
+    assert "2 nodes, 1 switch, 2 links\n" in show("single-switch:nodes=2")[1]
+    out = hockney("traffic", "--topology", "torus:4", "--pattern", "tornado")[1]
     assert "4 messages of 1 MiB, 1 hop on average" in out
     assert "1 message on the most loaded link" in out
 
@@ -72,7 +70,7 @@ def test_one_is_not_several() -> None:
 def test_an_edge_list_and_its_picture(tmp_path: Path) -> None:
     path, picture = tmp_path / "network.txt", tmp_path / "network.svg"
     path.write_text("switch s\na s\nb s\nc s\n", encoding="utf-8")
-    code, out, _ = hockney("edge-list", str(path), "--link", "1Gbit/s", "--figure", str(picture), "--json")
+    code, out, _ = show(f"edges:{path},link=1Gbit/s", "--figure", str(picture), "--json")
     assert code == 0
     data = json.loads(out)
     assert (data["bisection_links"], data["figure"]) == (1, str(picture))
@@ -80,10 +78,10 @@ def test_an_edge_list_and_its_picture(tmp_path: Path) -> None:
 
 
 def test_what_is_not_proven_is_not_presented_as_exact() -> None:
-    words = ("torus", "--shape", "8x8x4", "--allocation", "100")
-    data = json.loads(hockney(*words, "--json")[1])
+    words = ("torus:8x8x4", "--allocation", "0-99")
+    data = json.loads(show(*words, "--json")[1])
     assert data["bisection_links"] is None
     assert data["bisection_links_exact"] is False
     assert data["bisection_links_low"] < data["bisection_links_high"]
-    text = hockney(*words)[1]
+    text = show(*words)[1]
     assert f"between {data['bisection_links_low']} (proven)" in text

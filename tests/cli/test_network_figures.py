@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import answered
+from tests.factories import version_1
 
-from hockney.cli import main
-from hockney.machine.file import load, save
+from hockney.machine.file import save
 
-GIVEN = ("--network-latency", "2us", "--network-bandwidth", "100Gbit/s")
+GIVEN = ("--network", "2us,100Gbit/s")
 MACHINE = ("--machine", "pair.json")
 JACOBI = ("predict", "jacobi", "--size", "64", "--grid", "4x2x1", "--cell-time", "1ns")
 SIMULATE = ("simulate", "bcast", "--algorithm", "binomial", "--bytes", "8", "--ranks")
@@ -26,30 +25,23 @@ VERBS = (
     (*SIMULATE, "64"),
     (*SIMULATE, "64", "--ppn", "8", "--node-bandwidth", "10GB/s"),
 )
-SPREAD = ("--system", "marenostrum5", "--nodes", "256", "--ppn", "1")
+SPREAD = ("--system", "marenostrum5", "--ppn", "1")
 
 Run = Callable[..., tuple[int, dict[str, Any]]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run with --json beside a machine file of one pair in one package of a node of two CPUs."""
     monkeypatch.chdir(tmp_path)
-    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    machine = version_1()
     machine.point_to_point = [
         entry
         for entry in machine.point_to_point
         if entry.locality == "package" and entry.variant == "default" and entry.operation == "pingpong"
     ]
     save(machine, tmp_path / "pair.json")
-
-    def call(*words: str) -> tuple[int, dict[str, Any]]:
-        monkeypatch.setattr(sys, "argv", ["hockney", *words, "--json"])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return int(stop.value.code or 0), json.loads(capsys.readouterr().out)
-
-    return call
+    return answered
 
 
 def said(answer: dict[str, Any]) -> str:
@@ -63,7 +55,7 @@ def test_a_network_that_nobody_measured_is_asked_for(run: Run, words: tuple[str,
     code, answer = run(*words, *MACHINE)
     assert code == 2
     assert "between nodes" in answer["error"]["message"]
-    assert "--network-latency" in answer["error"]["hint"]
+    assert "--network" in answer["error"]["hint"]
 
 
 @pytest.mark.parametrize("words", VERBS)
@@ -85,7 +77,7 @@ def test_a_given_network_replaces_a_measured_one(run: Run) -> None:
     assert given["makespan_s"] == pytest.approx(2e-6 + 8 / 12.5e9, rel=1e-6)
     assert plain["makespan_s"] != pytest.approx(given["makespan_s"], rel=0.01)
     assert "2 µs (the command line)" in said(given)
-    assert "assumed, not" not in said(plain)
+    assert "the command line" not in said(plain)
 
 
 def test_an_assumed_network_has_no_interval(run: Run) -> None:
@@ -102,12 +94,13 @@ def test_without_a_machine_no_cost_is_invented(run: Run, words: tuple[str, ...])
     assert "orfeo_thin" in answer["error"]["hint"]
 
 
-def test_a_description_alone_has_no_network_latency_either(run: Run) -> None:
-    words = ("predict", "bcast", "--ranks", "256", "--algorithm", "binomial", *SPREAD)
+@pytest.mark.parametrize("machine", [(), MACHINE])
+def test_published_figures_are_a_bound_and_a_latency_is_none_of_them(run: Run, machine: tuple[str, ...]) -> None:
+    words = ("predict", "bcast", "--ranks", "256", "--algorithm", "binomial", *machine, *SPREAD)
     code, answer = run(*words)
     assert code == 2
     assert "latency is missing, and none is published for marenostrum5" in answer["error"]["hint"]
-    code, answer = run(*words, "--network-latency", "2us")
+    code, answer = run(*words, "--network", "2us")
     assert code == 0
     assert "2 µs (the command line) and 25 GB/s (published for marenostrum5, a bound)" in said(answer)
 
@@ -118,22 +111,11 @@ def test_links_that_are_not_shared_are_named(run: Run) -> None:
     assert "share no link" not in said(run(*words, "2")[1])
 
 
-def test_published_figures_are_a_bound_and_said_so(run: Run) -> None:
-    """MareNostrum 5 publishes its bandwidth, not its latency."""
-    words = ("predict", "bcast", "--ranks", "256", "--algorithm", "binomial", *MACHINE, *SPREAD)
-    code, answer = run(*words)
-    assert code == 2
-    assert "latency is missing, and none is published for marenostrum5" in answer["error"]["hint"]
-    code, answer = run(*words, "--network-latency", "2us")
-    assert code == 0
-    assert "2 µs (the command line) and 25 GB/s (published for marenostrum5, a bound)" in said(answer)
-
-
 def test_ranks_of_one_node_go_on_and_say_what_stands_in(run: Run) -> None:
     code, answer = run("predict", "bcast", "--ranks", "2", "--algorithm", "binomial", *MACHINE)
     assert code == 0
     assert "all ranks are taken to be on one node, as far apart as package" in said(answer)
-    on_node = ("--ranks", "64", "--algorithm", "binomial", "--system", "marenostrum5", "--nodes", "1")
+    on_node = ("--ranks", "64", "--algorithm", "binomial", "--system", "marenostrum5", "--ppn", "64")
     code, answer = run("predict", "bcast", *on_node, *MACHINE)
     assert code == 0
     assert "node: messages were not measured, those of package are taken" in said(answer)
@@ -152,12 +134,13 @@ def test_a_locality_that_is_asked_for_needs_no_network(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ((*VERBS[0], *MACHINE, "--network-latency", "fast"), "fast"),
-        ((*VERBS[0], *MACHINE, "--network-bandwidth", "0GB/s"), "moves nothing"),
-        ((*VERBS[0], *MACHINE, "--network-latency", "1us"), "bandwidth is missing"),
-        ((*SIMULATE, "2", "--latency", "1us", "--network-latency", "2us"), "complete a --machine"),
-        (("predict", "ring", "--ranks", "8", "--latency", "1us", *GIVEN), "means nothing with --latency"),
-        (("predict", "ring", "--ranks", "8", *MACHINE, *GIVEN[2:]), "needs --network-latency"),
+        ((*VERBS[0], *MACHINE, "--network", "fast"), "fast"),
+        ((*VERBS[0], *MACHINE, "--network", "2us,3us"), "says one thing twice"),
+        ((*VERBS[0], *MACHINE, "--network", "0GB/s"), "moves nothing"),
+        ((*VERBS[0], *MACHINE, "--network", "1us"), "bandwidth is missing"),
+        ((*SIMULATE, "2", "--loggops", "L=1us", "--network", "2us"), "completes a --machine"),
+        (("predict", "ring", "--ranks", "8", "--link", "1us", *GIVEN), "means nothing with --link"),
+        (("predict", "ring", "--ranks", "8", *MACHINE, "--network", "1GB/s"), "needs a latency"),
         ((*VERBS[4], *MACHINE, *GIVEN, "--locality", "package"), "no message goes between nodes"),
     ],
 )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import pytest
 from tests.command_line import answer, run_hockney
 
 run, told = partial(run_hockney, "network"), partial(answer, "network")
 
 
 def test_the_worst_pairing_of_hoefler_2010() -> None:
-    found = told("traffic", "--topology", "torus:8x8x8", "--traffic", "worst-pairing")
+    found = told("traffic", "--topology", "torus:8x8x8", "--pattern", "worst-pairing")
     # Section 3: congestion 3k/2 = 12 with six streams; a twelve-hop way for each.
     assert found["beta_factor"] == {"low": 1.0, "high": 12.0, "streams": 6}
     assert found["mean_hops"] == 12.0
@@ -21,7 +22,7 @@ def test_the_worst_pairing_of_hoefler_2010() -> None:
 def test_only_the_worst_permutation_is_called_a_bound() -> None:
     text = {}
     for traffic in ("worst-pairing", "worst-permutation"):
-        done = run("traffic", "--topology", "torus:8", "--traffic", traffic)
+        done = run("traffic", "--topology", "torus:8", "--pattern", traffic)
         assert done.returncode == 0, done.stderr
         text[traffic] = " ".join(done.stdout.split())
     # 4 hops by both ways: 8 · 4 links over 16, two streams; 3 further all the same way: 3 on a link, two streams.
@@ -29,15 +30,8 @@ def test_only_the_worst_permutation_is_called_a_bound() -> None:
     assert "≤ T(S) ≤ α + β·S·6," in text["worst-permutation"]
 
 
-def test_alltoall_by_dimension_order() -> None:
-    found = told("traffic", "--topology", "torus:4x4x4", "--traffic", "alltoall", "--routing", "dimension-order")
-    # k⁴/8.
-    assert found["congestion"]["worst"] == found["exact_alltoall_congestion"] == 32
-    assert found["bandwidth_per_node"]["bandwidth_B_per_s"] is None
-
-
 def test_allocation_and_words_in_text() -> None:
-    done = run("traffic", "--topology", "torus:8,link=80Gbit/s", "--traffic", "bisection", "--allocation", "4")
+    done = run("traffic", "--topology", "torus:8,link=80Gbit/s", "--pattern", "bisection", "--allocation", "0-3")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert "4 of 8 nodes" in text
@@ -47,26 +41,18 @@ def test_allocation_and_words_in_text() -> None:
     assert "node 1 → node 2" in text
 
 
-def test_the_map_of_the_issue() -> None:
-    found = told("map", "--pattern", "jacobi:8x8x4", "--topology", "torus:8x8x4")
-    (linear,) = found["placements"]
-    # All 2·(7·8·4·2 + 8·8·3) faces go to a neighbour, and no map has fewer.
-    assert linear["hop_bytes"] == found["bound"]["hop_bytes"] == 1280
-    assert linear["most_loaded_link"]["load"] == 1
-    assert found["best"]["placement"] == "linear"
-
-
+@pytest.mark.usefixtures("wide")
 def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("".join(f"{rank} {rank ^ rank // 2}\n" for rank in range(8)), encoding="utf-8")
-    done = run("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--map-file", str(path))
+    done = run("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--mapping", str(path))
     assert done.returncode == 0, done.stderr
     assert "is best: linear, the default, has" in done.stdout
     # Gray's code of its own gives every neighbour one hop: 16 messages, 16 hops.
-    found = told("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--map-file", str(path))
+    found = told("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--mapping", str(path))
     assert next(one for one in found["placements"] if one["placement"] == str(path))["hop_bytes"] == 16
 
 
 def test_an_option_without_text_asks_for_nothing() -> None:
     case = ("map", "--pattern", "ring:16", "--topology", "torus:4x4")
-    assert told(*case, "--subdomain", "", "--bytes", "") == told(*case)
+    assert told(*case, "--mapping", "", "--bytes", "") == told(*case)

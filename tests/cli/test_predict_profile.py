@@ -10,6 +10,8 @@ import pytest
 from tests import command_line
 from tests.command_line import outcome
 
+from hockney.machine.file import load, save
+from hockney.models.collectives.base import CollectiveModel
 from hockney.predict.decisions.base import decisions_for
 from hockney.records.profile import Call, Communicator, Profile, SizeCount
 
@@ -68,6 +70,31 @@ def test_sums_are_those_of_the_single_predictions(tmp_path: Path) -> None:
     assert said["best_s"] == pytest.approx(summed["best_s"] + sent["best_s"])
     assert summed["measured_s"] == pytest.approx(0.1 / 4)
     assert any("others keep their ranks" in text for text in said["warnings"])
+
+
+def test_a_measured_default_comes_before_a_simulated_one(tmp_path: Path) -> None:
+    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    points: list[dict[str, float | int | str | bool | None]] = [{"ranks": 4, "bytes": 8, "time_s": 5e-6}]
+    machine.collectives = [
+        CollectiveModel(operation="allreduce", algorithm="default", statistic="mean_over_ranks", points=points)
+    ]
+    save(machine, tmp_path / "machine.json")
+    file = written(tmp_path / "p.json", call("allreduce", 0, {8: 40}))
+    said = answer(file, "--machine", str(tmp_path / "machine.json"))
+    assert said["time_s"] == said["best_s"] == pytest.approx(10 * 5e-6)
+    assert (said["unknown_s"], said["changes"]) == (0, [])
+
+
+def test_the_gap_to_what_was_measured_is_explained(tmp_path: Path) -> None:
+    """Four ranks spent 4 s and 2 s: of the collectives' 1 s a rank, 750 ms were waiting."""
+    summed = call("allreduce", 0, {8: 40}, time_s=4.0, waiting_s=3.0)
+    file = written(tmp_path / "p.json", summed, call("sendrecv", 0, {8: 40}, time_s=2.0))
+    assert answer(file, "--machine", MACHINE)["waiting_s"] == pytest.approx(0.75)
+    _, shown, _ = outcome("predict", file, "--machine", MACHINE)
+    assert "750 ms of 1.5 s is waiting for other ranks: not modelled" in shown
+    assert "500 ms is in sendrecv, which may hold waiting too" in shown
+    assert "250 ms is transfer in collectives" in shown
+    assert max(map(len, shown.splitlines())) <= 100
 
 
 OLD = "Open MPI 4.1.5"
@@ -182,6 +209,7 @@ def test_many_sizes_count_as_powers_of_two(tmp_path: Path) -> None:
         ),
     ],
 )
+@pytest.mark.usefixtures("wide")
 def test_what_is_no_profile_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "p.json"
     path.write_text(text, encoding="utf-8")
@@ -190,6 +218,7 @@ def test_what_is_no_profile_is_refused(tmp_path: Path, text: str, said: str) -> 
     assert said in error
 
 
+@pytest.mark.usefixtures("wide")
 def test_a_call_on_a_communicator_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "p.json", call("bcast", 0, {8: 4}))
     path.write_text(

@@ -77,8 +77,8 @@ def test_every_part_of_an_answer_is_closed_but_those_that_are_open(verb: str) ->
 @pytest.mark.parametrize(
     ("words", "within"),
     [
-        (("network", "torus", "--shape", "4x4"), ["hops"]),
-        (("network", "torus", "--shape", "4x4"), ["allocation"]),
+        (("network", "show", "--topology", "torus:4x4"), ["hops"]),
+        (("network", "show", "--topology", "torus:4x4"), ["allocation"]),
         (("predict", "pingpong", "--bytes", "8", "--machine", "bluegene_p"), ["predictions", 0]),
         (("predict", "bcast", "--bytes", "8", "--ranks", "8", "--machine", "bluegene_p"), ["predictions", 0]),
     ],

@@ -26,7 +26,9 @@ def made(name: str, hosts: int, link_bit_per_s: float | None) -> Lab:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Lab]:
-    """Eight hosts with links of 100 Mbit/s."""
+    """Eight hosts with links of 100 Mbit/s; `hockney lab run` runs there."""
     found = made("cluster", HOSTS, LINK_BIT_PER_S)
-    yield found
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOCKNEY_LAB", found.name)
+        yield found
     lab.down(found.name)

@@ -35,7 +35,7 @@ def test_ranks_are_on_hosts_of_their_own_and_a_broadcast_takes_what_the_link_doe
     measure = hockney("measure", "--mpi", str(mpi.wrapper), "--ranks", str(HOSTS), "--rank-counts", str(HOSTS))
     measure += ["--bind-to", "none", "--operation", "bcast", "--bytes", str(size_B), "--visits", "1"]
     measure += ["--budget", "1.5s", "-o", campaign, "--json"]
-    command = hockney("lab", "run", "--name", cluster.name, "--", *measure)
+    command = hockney("lab", "run", "--", *measure)
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     campaign_answer(done)
     (launch,) = [json.loads(line) for line in (tmp_path / "c/launches.jsonl").read_text().splitlines()]
@@ -64,7 +64,7 @@ def test_an_algorithm_that_passes_calls_on_is_not_measured(
     )
     measure += ["--bind-to", "none", "--operation", "bcast", "--algorithm", "default,han:simple"]
     measure += ["--bytes", "8", "--visits", "1", "--budget", "0.1s", "-o", str(tmp_path / "c"), "--json"]
-    command = hockney("lab", "run", "--name", cluster.name, "--", *measure)
+    command = hockney("lab", "run", "--", *measure)
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     campaign_answer(done)
     records = [json.loads(line) for line in (tmp_path / "c/records.jsonl").read_text().splitlines()]
@@ -87,7 +87,7 @@ def test_links_are_shaped_in_both_directions(cluster: Lab) -> None:
 def test_a_bare_launcher_starts_a_rank_on_each_host(mpi: Mpi, cluster: Lab) -> None:
     """As a person writes it: no host, and no leave to run as root, is named."""
     bare = [str(mpi.launcher), "-n", str(HOSTS), "hostname"]
-    command = hockney("lab", "run", "--name", cluster.name, "--", *bare)
+    command = hockney("lab", "run", "--", *bare)
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
     )
@@ -130,12 +130,13 @@ def test_the_size_from_which_the_links_rule(exchange_s: dict[int, float], expect
     assert known.rules_from_B == expected_B
 
 
-def test_a_lab_is_there_until_it_is_taken_away() -> None:
+def test_a_lab_is_there_until_it_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"life-{os.getpid()}"
+    monkeypatch.setenv("HOCKNEY_LAB", name)
     made("life", 2, None)
     try:
-        refused("lab", "up", "--name", name, "--json")
-        ping = hockney("lab", "run", "--name", name, "--", "sh", "-c", "hostname; exit 7")
+        refused("lab", "up", "--json")
+        ping = hockney("lab", "run", "--", "sh", "-c", "hostname; exit 7")
         done = subprocess.run(ping, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (7, f"hockney-{name}-1\n")
         with subprocess.Popen(lab.find(name).inside(["sleep", "60"], host=1)) as sleeping:
@@ -145,12 +146,12 @@ def test_a_lab_is_there_until_it_is_taken_away() -> None:
                     ["ip", "netns", "pids", f"hockney-{name}-2"], capture_output=True, check=True
                 ).stdout:
                     pass
-                said = refused("lab", "down", "--name", name)
+                said = refused("lab", "down")
                 assert "still run" in said
             finally:
                 sleeping.kill()
     finally:
-        code, out, _ = outcome("lab", "down", "--name", name, "--json")
+        code, out, _ = outcome("lab", "down", "--json")
     assert code == 0
     # Two hosts and the switch.
     assert json.loads(out)["namespaces_deleted"] == 3
@@ -177,14 +178,15 @@ def test_what_fails_halfway_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         (("up", "--link", "1bit/s"), 2, "is not between 100 kbit/s and 100 Gbit/s"),
         (("up", "--link", "1e30GB/s"), 2, ""),
         (("up", "--link", "fast"), 2, "'fast' is not a rate"),
-        (("up", "--name", "../etc"), 2, "is no name of a lab"),
-        (("run", "--name", "../etc", "--", "true"), 2, "is no name of a lab"),
-        (("down", "--name", "never-made"), 2, "no lab 'never-made' is up"),
-        (("run", "--name", "never-made", "--", "true"), 2, "no lab 'never-made' is up"),
+        (("down",), 2, "no lab 'never-made' is up"),
+        (("run", "--", "true"), 2, "no lab 'never-made' is up"),
         (("run",), 2, ""),
     ],
 )
-def test_what_cannot_be_is_refused(words: tuple[str, ...], code: int, said: str) -> None:
+def test_what_cannot_be_is_refused(
+    words: tuple[str, ...], code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOCKNEY_LAB", "never-made")
     if words[0] in ("down", "run") and os.geteuid() != 0:
         pytest.skip("only root is told more than that it takes root")
     found, _, err = outcome("lab", *words)
@@ -198,18 +200,20 @@ def test_nothing_but_a_lab_is_taken_away(name: str, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(lab, "FOLDER", tmp_path / "labs")
     for folder in ("labs/other", "labs/a", "victim"):
         (tmp_path / folder).mkdir(parents=True)
-    code, _, err = outcome("lab", "down", "--name", name.format(tmp_path))
+    monkeypatch.setenv("HOCKNEY_LAB", name.format(tmp_path))
+    code, _, err = outcome("lab", "down")
     assert code in (RequestError.exit_code, EnvironmentLack.exit_code), err
     assert {path.name for path in tmp_path.rglob("*")} == {"labs", "other", "a", "victim"}
 
 
-def test_a_lab_that_a_signal_ends_leaves_nothing() -> None:
+def test_a_lab_that_a_signal_ends_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"killed-{os.getpid()}"
+    monkeypatch.setenv("HOCKNEY_LAB", name)
     made("killed", 2, None)
     lab.down(name)
     # The exchange over so slow a link takes seconds.
     with subprocess.Popen(
-        hockney("lab", "up", "--name", name, "--nodes", "2", "--link", "100kbit/s"), stderr=subprocess.PIPE
+        hockney("lab", "up", "--nodes", "2", "--link", "100kbit/s"), stderr=subprocess.PIPE
     ) as making:
         while not (lab.NAMESPACES / f"hockney-{name}-2").exists() and making.poll() is None:
             time.sleep(0.01)

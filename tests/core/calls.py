@@ -499,8 +499,8 @@ class Calls:
         costs, named = self.surroundings(2, 0)
         self.call("RecordedTrace", core.RecordedTrace, [asked], costs, **named)
         pair = core.Regimes(np.array([0.0, 1.0]), np.ones(2), np.zeros(2))
-        self.call("Regimes.pieces", pair.pieces, [self.vanishing([0, 1, False])])
-        self.call("Regimes.pieces", pair.pieces, self.vanishing([(0, 0, False), (1, 1, False)]))
+        self.call("Regimes.pieces", pair.pieces, [self.vanishing([0, 1])])
+        self.call("Regimes.pieces", pair.pieces, self.vanishing([(0, 0), (1, 1)]))
 
     def regimes(self) -> None:
         """A curve and its cut, then other cuts, of which most cover it."""
@@ -518,8 +518,8 @@ class Calls:
             kind = tuple if self.maybe(0.9) else list
             cut = [kind(self.spoiled(stretch, 0.05)) for stretch in curve.best]
             self.call("Regimes.pieces", curve.pieces, self.spoiled(cut))
-            places = sorted(self.dice.randrange(len(sizes)) for _ in range(4)) if sizes else [0] * 4
-            self.call("Regimes.gain", curve.gain, *self.spoiled(places), self.dice.choice([0, 2, -1, 0.5]))
+            places = sorted(self.dice.randrange(len(sizes)) for _ in range(3)) if sizes else [0] * 3
+            self.call("Regimes.gain", curve.gain, *self.spoiled(places))
         rows = self.dice.choice([1, 3])
         tables = [self.column([values] * rows) for values in (sizes, self.spoiled(times_s, 0.05))]
         self.call("nonnegative_lines", self.core.nonnegative_lines, *tables)

@@ -168,14 +168,13 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: regimes([1.0], [math.nan], [0.0]), ValueError, "times must be numbers"),
     (lambda: regimes([1.0], [1.0], [math.nan]), ValueError, "noise must be"),
     (lambda: PAIR.pieces([]), ValueError, "to its end"),
-    (lambda: PAIR.pieces([(0, 0, False)]), ValueError, "to its end"),
-    (lambda: PAIR.pieces([(0, 2, False)]), ValueError, "in order"),
-    (lambda: PAIR.pieces([(0, 0, True), (1, 1, False)]), ValueError, "in order"),
+    (lambda: PAIR.pieces([(0, 0)]), ValueError, "to its end"),
+    (lambda: PAIR.pieces([(0, 2)]), ValueError, "in order"),
+    (lambda: PAIR.pieces([(0, 1), (1, 1)]), ValueError, "in order"),
     # Who reads a list may see it change; a tuple stays.
-    (lambda: PAIR.pieces([[0, 1, False]]), TypeError, "incompatible"),  # type: ignore[list-item]
-    (lambda: PAIR.pieces([(0, 0, False), (1, 1, False)]), ValueError, "in order"),
-    (lambda: PAIR.gain(0, 1, 1, 2, 0), IndexError, "point 2 is none of 1 to 1"),
-    (lambda: PAIR.gain(1, 0, 1, 1, 0), IndexError, "point 0 is none of 1 to 1"),
+    (lambda: PAIR.pieces([[0, 1]]), TypeError, "incompatible"),  # type: ignore[list-item]
+    (lambda: PAIR.gain(0, 0, 2), IndexError, "a break is after a point"),
+    (lambda: PAIR.gain(1, 0, 1), IndexError, "a break is after a point"),
     (lambda: lines([[]], [[]]), ValueError, "there must be a size"),
     (lambda: lines([[1.0]], [[1.0], [1.0]]), ValueError, "a time for each size"),
     (lambda: lines([[1.0]], [[math.inf]]), ValueError, "times must be numbers"),

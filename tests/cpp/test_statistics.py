@@ -241,6 +241,13 @@ def test_interval_stops_when_narrow_and_not_before(ask: Ask) -> None:
     assert stop(ask, quiet, tolerance=0.01, least_s=0.06)["after"] >= 60
 
 
+def test_equal_times_of_a_clock_that_has_come_far_stop(ask: Ask) -> None:
+    """A simulated clock at 100 s tells 10 ms apart to 1e-14 s; a fourteenth digit is no spread."""
+    stream = [0.01 * (1 + 1e-8 * (i % 3)) for i in range(100)]
+    assert stop(ask, stream, tolerance=0.01) == {"name": "interval", "after": 30}
+    assert stop(ask, [0.01 * (1 + 1e-4 * (i % 3)) for i in range(40)], tolerance=0.01)["after"] == -1
+
+
 def test_budget_and_count_stop(ask: Ask) -> None:
     stream = [1.0] * 100
     assert stop(ask, stream, budget_s=0.05) == {"name": "budget", "after": 50}

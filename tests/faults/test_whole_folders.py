@@ -30,7 +30,7 @@ def words(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     """An import or a merge, without its --output."""
     files = [str(DATA / name) for name in SOURCES.values()]
     if request.param == "import":
-        return ["import", *files]
+        return ["import", *files, "--locality", "network"]
     for name, file in zip(SOURCES, files, strict=True):
         assert outcome("import", file, "-o", tmp_path / name)[0] == 0
     return ["merge", *(str(tmp_path / name) for name in SOURCES)]

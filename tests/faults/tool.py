@@ -71,7 +71,13 @@ class Tool:
         argv = [*listens, sys.executable, *program, "measure", "-o", str(folder), *self.choices]
         self.process = subprocess.Popen(
             [*under, *argv],
-            env={**os.environ, "NO_COLOR": "1", MARK: mark, **({EVENTS: str(self._events)} if notes else {})},
+            env={
+                **os.environ,
+                "NO_COLOR": "1",
+                "COLUMNS": "400",
+                MARK: mark,
+                **({EVENTS: str(self._events)} if notes else {}),
+            },
             text=True,
             **({"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams),
         )

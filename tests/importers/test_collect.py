@@ -118,7 +118,7 @@ def test_what_is_given_fills_but_never_overrides(tmp_path: Path) -> None:
     given = Given(system="s", mpi="m", nodes=2, ppn=4, ranks=99, mapping="core")
     (record,) = _collect.collect([latency(tmp_path, "a.txt")], given).records
     assert (record.system, record.mpi, record.mapping) == ("s", "m", "core")
-    assert (record.nodes, record.ppn, record.ranks, record.locality) == (2, 4, 2, "network")
+    assert (record.nodes, record.ppn, record.ranks, record.locality) == (2, 4, 2, None)
 
 
 def test_a_forced_algorithm_is_of_the_collectives(tmp_path: Path) -> None:
@@ -294,11 +294,12 @@ FRAGMENTS = st.sampled_from(
 
 
 @for_all(st.lists(st.tuples(st.one_of(FRAGMENTS, st.text(max_size=8)), st.sampled_from(["\n", " ", "\r\n"]))))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_no_text_is_a_defect(pieces: list[tuple[str, str]]) -> None:
     text = "".join(piece + end for piece, end in pieces)
     for name in ("osu", "imb"):
-        for record in importers.get(name).read(Path("f"), text, Given()).records:
+        # The name says which test a table of IMB without a title is of.
+        for record in importers.get(name).read(Path("bcast"), text, Given()).records:
             assert record.value > 0
 
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from tests.command_line import run_hockney
 from tests.importers import reading
 from tests.importers.reading import DATA, EXACT, columns
 
+from hockney.errors import RequestError
 from hockney.importers import imb as module
 from hockney.importers.base import Given, load_text
+from hockney.machine.collectives import collectives_of
+from hockney.records.contents import contents_of
+from hockney.records.folder import Campaign
 
 read_text = partial(reading.read_text, module)
 read_file = partial(reading.read_file, module)
@@ -219,3 +226,52 @@ def test_truncation_invents_nothing(name: str, prefix: str) -> None:
         kept = module.read(Path("f"), text[:cut] + "\n" * (cut > len(text) - 7), Given()).records
         assert [record.model_dump(exclude={"origin"}) for record in kept] == whole[: len(kept)]
     assert len(kept) == len(whole)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "columns_line", "reason"),
+    [
+        ("P2P", "PingPong", "Mbytes/sec Msg/sec", "a test of IMB-P2P, which prints rates"),
+        ("", "PingPong", "Mbytes/sec Msg/sec", "a test of IMB-P2P, which prints rates"),
+        ("", "Unirandom", "Mbytes/sec Msg/sec", "a test of IMB-P2P"),
+        ("RMA", "Unidir_put", "t[usec] Mbytes/sec", "a one-sided operation"),
+        ("", "One_put_all", "t[usec] Mbytes/sec", "a one-sided operation"),
+        ("MT", "PingPongMT", "t[usec] Mbytes/sec", "several threads"),
+        ("IO", "C_Write_shared", "t[usec] Mbytes/sec", "file input or output"),
+    ],
+)
+def test_other_parts_of_the_suite_are_named(part: str, name: str, columns_line: str, reason: str) -> None:
+    banner = f"#    Intel(R) MPI Benchmarks 2021.7, {part} part\n" if part else ""
+    head = f"# Benchmarking {name} \n# #processes = 4 \n"
+    table = f"{head}   #bytes #repetitions {columns_line}\n   8   1000   1.45   181000\n"
+    imported = read_text(banner + table)
+    assert imported.records == []
+    assert reason in imported.left_out()[0]
+    after = read_text(banner + table + "#  Intel(R) MPI Benchmarks 2021.7, MPI-1 part\n" + collective("Bcast", 8))
+    assert {r.operation for r in after.records} == {"bcast"}
+
+
+def test_a_table_that_was_cut_out_is_of_the_test_that_its_name_says() -> None:
+    text = "#bytes,#repetitions,t[usec],Mbytes/sec\n0,1000,0.20,0.00\n8,1000,0.25,32.00\n"
+    imported = reading.read_text(module, text, path="core/PingPong_ucx.csv")
+    rows = [("pingpong", 2, size, f"core/PingPong_ucx.csv:{line}") for size, line in ((0, 2), (8, 3))]
+    assert columns(imported, "operation", "ranks", "bytes", "origin") == rows
+    with pytest.raises(RequestError, match="of which benchmark"):
+        reading.read_text(module, text, path="results.csv")
+    told = reading.read_text(module, text, Given(operation="pingpong"), "results.csv")
+    assert columns(told, "ranks") == [(2,), (2,)]
+
+
+def test_calls_that_do_nothing_are_kept_and_never_fitted(tmp_path: Path) -> None:
+    """IMB begins tables of collectives with 0 bytes; the other rows lie on 3 µs + n / 1 GB/s."""
+    times_us = {0: 0.05, **{n: 3 + n / 1000 for n in (8, 64, 512, 4096, 65536)}}
+    rows = "\n".join(f"{n} 1000 {t} {t} {t}" for n, t in times_us.items())
+    header = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]"
+    (tmp_path / "imb.txt").write_text(
+        f"#{'-' * 64}\n# Benchmarking Allreduce\n# #processes = 4\n#{'-' * 64}\n{header}\n{rows}\n"
+    )
+    done = run_hockney("import", "imb.txt", "-o", "c", cwd=tmp_path)
+    assert "of 0 bytes are calls that do nothing" in done.stdout + done.stderr
+    assert min(Campaign.open(tmp_path / "c").records(), key=attrgetter("bytes")).bytes == 0
+    (model,) = collectives_of(contents_of(Campaign.open(tmp_path / "c")))
+    assert model.predicted(np.array([4.0]), np.array([8.0])).time_s[0] == pytest.approx(3.008e-6, rel=0.02)

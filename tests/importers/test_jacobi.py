@@ -117,7 +117,7 @@ def test_it_is_imported_compared_and_fitted_as_a_user_does_it(
     monkeypatch.chdir(tmp_path)
     Path("table.txt").write_text(PRINTED, encoding="utf-8")
     assert outcome("import", "table.txt", "-o", "made")[0] == 0
-    code, out, _ = outcome("predict", "jacobi", "--model", "weak_scaling_jacobi", "--runs", "made")
+    code, out, _ = outcome("predict", "jacobi", "--model", "weak_scaling_jacobi", "--table", "made")
     assert code == 0
     rows = [" ".join(line.split()) for line in out.splitlines()]
     # T_c = 0.32 MB / 12185 MB/s + 2 · 0.98 µs = 28.22 µs beside 10 ms.
@@ -128,3 +128,26 @@ def test_it_is_imported_compared_and_fitted_as_a_user_does_it(
     # The run on one rank serves the table, whose title it does not bear; of 12 ranks the faster grid counts.
     assert [point["processes"] for point in fitted["points"]] == [1, 12, 24]
     assert fitted["points"][2]["efficiency"] == pytest.approx(2201 / 24 / 100)
+
+
+SOLVER = """  spat_dim , proc_dim, PBC ?
+           1 -Dim Input         1200           0 T
+           2 -Dim Input         1200           0 T
+           3 -Dim Input          600           0 T
+#   0 Process grid   3   2   2
+  4  Maxtime , Mintime    0.65 0.65   Residual    12019999.9905      MLUPs    1350.0
+  4  Maxtime , Mintime    0.64 0.64   Residual    1999999.99999      MLUPs    1080.0
+"""
+
+
+def test_the_text_of_the_solver_gives_a_sweep_for_each_line(tmp_path: Path) -> None:
+    for name in ("jacobi_thin12_nodes", "jacobi_thin12_samesocket"):
+        (tmp_path / name).write_text(SOLVER + f"# {name}\n")
+    runs = _collect.collect([tmp_path], Given()).apps()
+    # 864 million cells at 1350 and 1080 million a second.
+    assert [run.samples_s for run in runs] == [[pytest.approx(0.64), pytest.approx(0.8)]] * 2
+    assert [run.variant for run in runs] == ["jacobi-thin-nodes", "jacobi-thin-samesocket"]
+    extents = ("nx", "ny", "nz", "px", "py", "pz")
+    assert [runs[0].parameters[name] for name in extents] == [1200, 1200, 600, 3, 2, 2]
+    with pytest.raises(RequestError, match="whose size no line"):
+        read(Path("out"), SOLVER.partition("T\n")[2], Given())

@@ -250,7 +250,7 @@ NAMES = st.sampled_from(["8_ring_int32.csv", "s.csv", "8_.csv", "999999999999999
 
 
 @for_all(HEADS, st.lists(st.one_of(PIECES, st.text(max_size=6))), NAMES)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_no_text_is_a_defect(head: str, pieces: list[str], name: str) -> None:
     try:
         records = module.read(Path(name), f"{head}\n{''.join(pieces)}", Given()).records

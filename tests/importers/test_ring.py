@@ -100,6 +100,20 @@ def test_a_table_whose_columns_are_set_apart_by_blanks() -> None:
     assert [run.ranks for run in read_text(text).apps] == [5]
 
 
+def test_a_table_without_a_header_is_known_by_its_numbers() -> None:
+    rows = [f"{rank},3,{mean},{mean / 3:.6f},4.0,4.1,10000,2.0,2.02" for rank, mean in enumerate((6.0, 6.6, 6.3))]
+    (run,) = read_text("\n".join(rows)).apps
+    assert run.ranks == 3
+    assert run.time_s == pytest.approx(6.6e-6)
+    assert read_text("\n".join(rows).replace(",", " ")).apps == [run]
+    assert not module.recognises(Path("np3.csv"), "\n".join(rows).replace("2.0000", "3.0000"))
+
+
+def test_means_of_nobody_knows_what_are_refused() -> None:
+    with pytest.raises(RequestError, match="not of what, nor their unit"):
+        read_text("Np,mean\n2,3.4\n")
+
+
 def test_a_table_of_several_rings_and_one_that_is_not_whole() -> None:
     text = "rank,P,t_mean,N,mapping,exchange\n0,2,1,9,core,sendrecv\n1,2,3,9,core,sendrecv\n"
     text += "0,2,5,9,node,sendrecv\n1,2,4,9,node,sendrecv\n0,3,1,9,core,sendrecv\n"
@@ -146,7 +160,7 @@ def test_a_tidy_table_holds_rings_beside_messages(tmp_path: Path) -> None:
     _collect.write(collection, tmp_path / "c", Given())
     imported = read_contents(tmp_path / "c")
     assert (len(imported.records), len(imported.apps)) == (1, 7)
-    assert summary(collection, tmp_path / "c", Given()).runs == 7
+    assert summary(collection, tmp_path / "c").runs == 7
 
 
 def test_a_run_without_ranks_is_refused(tmp_path: Path) -> None:

@@ -42,7 +42,9 @@ def test_every_result_is_read(stackhpc: Path, collection: _collect.Collection) -
     assert {file.path: len(records) for file, records in collection.by_file()} == {
         path: expected_records(path) for path in outputs
     }
-    assert all(file.content.left_out() == [] for file in collection.files)
+    # Nothing is left out, but files of one number of ranks that were launched in different ways are asked about.
+    said = [text for file in collection.files for text in file.content.left_out()]
+    assert all("were they measured alike?" in text and "IMB_Biband" in text for text in said)
 
 
 def test_the_rest_is_named(stackhpc: Path, collection: _collect.Collection) -> None:

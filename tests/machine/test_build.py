@@ -199,7 +199,7 @@ def test_what_the_report_warns_of_the_machine_file_warns_of(tmp_path: Path) -> N
     path = campaign(tmp_path, records, {"id": "a", "warnings": ["the governor is powersave"]})
     told = build(path).provenance.warnings
     assert len(told) == 4
-    for text in (" % of the samples", "by their time budget", "by a factor of up to 6", "powersave"):
+    for text in (" points are noisy", "by their time budget", "by up to 6 ×", "powersave"):
         assert any(text in one for one in told), text
     assert make(path).warnings == told, "each once"
 

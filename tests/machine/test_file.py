@@ -313,7 +313,7 @@ def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_machine_file(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="is a folder, not a machine file"):
+    with pytest.raises(RequestError, match=r"is a folder without a machine\.json"):
         load(tmp_path)
 
 

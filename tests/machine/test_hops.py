@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from tests.command_line import outcome
 
 from hockney.machine.hops import hops_effects
 from hockney.network.topologies.base import parse_spec
+from hockney.records.contents import Contents, read
 from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
@@ -44,31 +46,56 @@ def campaign(tmp_path: Path) -> Path:
 
 
 def test_a_planted_line_comes_back(campaign: Path) -> None:
-    (effect,) = hops_effects(campaign, parse_spec("torus:8"))
+    (effect,) = hops_effects(read(campaign), parse_spec("torus:8"))
     assert effect.parameters["per_hop_s"].value == pytest.approx(HOP_S)
     assert effect.parameters["base_s"].value == pytest.approx(BASE_S + 8e-9)
     assert effect.parameters["mean_hops"].value == pytest.approx(7 / 3)
 
 
+def over(machine: Path, hops: int, size_B: int = 8, *more: str) -> dict[str, Any]:
+    words = ("--machine", machine, "--bytes", f"{size_B}", "--hops", f"{hops}", "--json")
+    code, out, err = outcome("predict", "pingpong", *words, *more)
+    assert code == 0, err
+    answer = json.loads(out)
+    (message,), (together,) = answer["predictions"], answer["with_effects"]
+    assert all(term["time_s"] >= 0 for term in together["terms"])
+    return {**message, "together_s": together["time_s"], "hops": answer["hops"]}
+
+
 def test_a_message_over_more_hops(campaign: Path, tmp_path: Path) -> None:
-    """Fitted with its topology, the machine file adds (H − 7/3) hops; the median of the pairs crossed two."""
+    """The planted time at every distance; beyond the 1 to 4 measured it is marked, and its interval grows."""
     machine = tmp_path / "m.json"
     code, _, err = outcome("fit", campaign, "-o", machine, "--topology", "torus:8")
     assert code == 0, err
-    code, out, err = outcome("predict", "pingpong", "--machine", machine, "--bytes", "8", "--hops", "5", "--json")
-    assert code == 0, err
-    (answer,) = json.loads(out)["with_effects"]
-    hops = next(term for term in answer["terms"] if term["effect"] == "hops")
-    assert hops["time_s"] == pytest.approx((5 - 7 / 3) * HOP_S)
-    assert hops["origin"] == "measured"
-    assert answer["time_s"] == pytest.approx(sum(term["time_s"] for term in answer["terms"]))
+    for hops in (1, 3, 4, 6):
+        for size_B in (8, 100, 4096):
+            found = over(machine, hops, size_B)
+            assert found["time_s"] == pytest.approx(BASE_S + HOP_S * hops + 1e-9 * size_B, rel=1e-3)
+            assert found["together_s"] == pytest.approx(found["time_s"])
+            assert ("extrapolated: measured were 1 to 4" in found["hops"]) == (hops > 4)
+    widths = [over(machine, hops)["high_s"] / over(machine, hops)["time_s"] for hops in (4, 6, 60)]
+    assert widths == sorted(set(widths))
+
+
+def test_sizes_of_the_nearest_pairs_alone_change_nothing(campaign: Path, tmp_path: Path) -> None:
+    """Neighbours have more sizes, as an adaptive campaign gives them; a link costs more from 1 KiB on."""
+    folder = Campaign.create(tmp_path / "more", {})
+    folder.append_all([*Campaign.open(campaign).launches(), *Campaign.open(campaign).records()])
+    (first,) = [record for record in folder.records() if (record.pair, record.bytes) == ("0-1", 8)]
+    more = [first.model_copy(update={"bytes": b, "value": BASE_S + HOP_S + 1e-9 * b}) for b in (16, 32, 2048)]
+    folder.append_all(more)
+    for path in (campaign, folder.path):
+        (effect,) = hops_effects(read(path), parse_spec("torus:8"))
+        assert [row["per_hop_s"] for row in effect.points] == pytest.approx([HOP_S] * len(effect.points))
+        means = [BASE_S + 7 / 3 * HOP_S + 1e-9 * float(row["size_B"] or 0) for row in effect.points]
+        assert [row["mean_s"] for row in effect.points] == pytest.approx(means)
 
 
 def test_one_distance_is_said_to_tell_nothing(campaign: Path) -> None:
-    (effect,) = hops_effects(campaign, parse_spec("complete:8"))
+    (effect,) = hops_effects(read(campaign), parse_spec("complete:8"))
     assert effect.parameters == {}
     assert "1 hops apart" in effect.not_identified["per_hop_s"]
 
 
 def test_a_table_has_no_hosts(tmp_path: Path) -> None:
-    assert hops_effects(tmp_path / "t.csv", parse_spec("torus:8")) == []
+    assert hops_effects(Contents(tmp_path / "t.csv", pd.DataFrame()), parse_spec("torus:8")) == []

@@ -12,7 +12,7 @@ from tests.machine.test_reservations import bcast, timed
 
 from hockney.machine.build import build
 from hockney.machine.file import Entry, Measurements, Point
-from hockney.machine.marks import BUSY, DISTURBED, ELSEWHERE, WIDE, marked, marks_of
+from hockney.machine.marks import BUSY, DISTURBED, ELSEWHERE, WIDE, marked, marks_of, noise
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.records.contents import Contents
@@ -112,8 +112,7 @@ def test_a_collective_whose_ranks_waited_for_their_processors_is_marked(
 def test_the_sentence_counts_points_and_each_mark() -> None:
     points = [("a", {DISTURBED, WIDE}), ("b", {ELSEWHERE}), ("c", {WIDE}), ("d", set())]
     assert marked(points) == (
-        "Rely on no marked point alone, the report lists them: 3 of 4 points are marked; 1 of another level of "
-        "the machine than the rest, 1 disturbed (more than 5 % of the samples), 2 wide (more than ±10 %)."
+        "3 of 4 points are noisy: 1 at another level of the machine, 1 disturbed, 2 wider than ±10 %."
     )
     assert marked(points[3:]) == marked([]) == ""
 
@@ -121,7 +120,20 @@ def test_the_sentence_counts_points_and_each_mark() -> None:
 def test_the_machine_file_says_it(tmp_path: Path) -> None:
     records = [*everywhere(USUAL_S, 3), visit(8, OTHER_S), *everywhere(OTHER_S, 1)]
     warnings = build(campaign(tmp_path / "c", records)).provenance.warnings
-    [said] = [text for text in warnings if "are marked" in text]
-    assert said.endswith(
-        f"1 of {len(SIZES) + 1} points are marked; 1 of another level of the machine than the rest."
-    )
+    [said] = [text for text in warnings if "are noisy" in text]
+    assert said == f"1 of {len(SIZES) + 1} points are noisy: 1 at another level of the machine."
+
+
+@pytest.mark.parametrize(
+    ("marks", "kind"),
+    [
+        ([], ""),
+        ([set()] * 9 + [{WIDE}], "quiet"),
+        ([set()] * 8 + [{DISTURBED}] * 2, "disturbed"),
+        ([{DISTURBED}] * 10, "disturbed"),
+        ([set()] * 6 + [{WIDE}] * 5, "disturbed"),
+        ([set()] * 5 + [{WIDE}] * 3 + [{BUSY}] * 2, "unusable"),
+    ],
+)
+def test_the_kind_of_a_run_goes_by_the_marks_of_its_points(marks: list[set[str]], kind: str) -> None:
+    assert noise([(str(number), of) for number, of in enumerate(marks)]) == kind

@@ -193,6 +193,8 @@ def test_every_shipped_mapping_places_ranks_on_cores_of_their_own(name: str) -> 
     for mapping, rule in system.mappings.items():
         most = 4 if rule.to_core == 3 else 64 if rule.to_core is None else 61
         most = min(most, (rule.nodes or most) * system.node.cores)
+        if system.node.threads_per_core > 1:  # further ranks are second threads of these cores
+            most = min(most, system.node.cores_per_cache)
         for ranks in (1, 2, 3, most):
             placed = placement(system, mapping, ranks)
             assert nests(placed)
@@ -270,7 +272,7 @@ def test_a_wrong_request_is_refused(mapping: str, numbers: dict[str, int], says:
 
 def test_more_ranks_than_the_system_has() -> None:
     assert placement(find_system("alaska-ib"), "fill", 64).nodes == 2
-    with pytest.raises(RequestError, match="alaska-ib has 2 with 32 cores each"):
+    with pytest.raises(RequestError, match="alaska-ib has 2 of 32 cores with 2 hardware threads"):
         placement(find_system("alaska-ib"), "fill", 65)
 
 
@@ -290,14 +292,28 @@ def test_more_cores_than_can_be_numbered() -> None:
         placement(small(list(LEVELS), first_cores=[0], from_core=2**31), "m", 2)
 
 
-@pytest.mark.parametrize("name", ["orfeo-thin", "orfeo-gpu"])
-def test_nodes_of_the_exercises(name: str) -> None:
-    """Breaks of their rings lie behind 12 and 24 ranks: a socket with one L3 is full, then a node."""
+@pytest.mark.parametrize(("name", "from_24"), [("orfeo-thin", "network"), ("orfeo-gpu", "node")])
+def test_nodes_of_the_exercises(name: str, from_24: str) -> None:
+    """Breaks of their rings lie behind 12 and 24 ranks: a socket with one L3 is full, then the node."""
     system = find_system(name)
     by_core = placement(system, "", 48)
     assert [by_core.locality(rank, rank + 1) for rank in (0, 10, 11, 12, 23)] == [
-        *("cache", "cache", "node", "cache", "network")
+        *("cache", "cache", "node", "cache", from_24)
     ]
     assert placement(system, "socket", 2).locality(0, 1) == "node"
     assert placement(system, "node", 2).locality(0, 1) == "network"
     assert system.network.bandwidth_B_per_s == 100e9 / 8
+
+
+def test_ranks_beyond_the_cores_of_a_node_are_second_on_them() -> None:
+    """Document 000: up to 24 ranks have a core of a GPU node each, 25 to 48 share them by hardware threads."""
+    gpu = find_system("orfeo-gpu")
+    for ranks, second in ((24, 0), (25, 1), (48, 24)):
+        placed = placement(gpu, "socket", ranks)
+        assert (placed.nodes, placed.turns.tolist()) == (1, [0] * (ranks - second) + [1] * second)
+    assert placement(gpu, "socket", 49).nodes == 2
+    with pytest.raises(RequestError, match="2 hardware threads each"):
+        placement(gpu, "socket", 49, nodes=1, ppn=49)
+    thin = find_system("orfeo-thin")
+    with pytest.raises(RequestError):
+        placement(thin, "socket", 25, nodes=1)

@@ -101,7 +101,7 @@ def test_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     system = find_system(str(path))
     assert system == System.model_validate(OWN | {"network": OWN["network"] | {"shapes": {3: [3]}}})
     assert list(placement(system, "block", 24).node) == [0] * 8 + [1] * 8 + [2] * 8
-    with pytest.raises(RequestError, match="own has 3 with 8 cores each"):
+    with pytest.raises(RequestError, match="own has 3 of 8 cores"):
         placement(system, "block", 25)
     monkeypatch.chdir(tmp_path)
     assert find_system("own.json") == find_system("./own.json") == system

@@ -108,22 +108,15 @@ def test_beyond_the_measured_sizes_and_without_a_weight_the_model_stands(fit: Fi
     assert corrected(fit, [2048.0], None) == pytest.approx([1e-6 + 1e-10 * 2048])
 
 
-def test_a_correction_stays_inside_the_interval(fit: Fit) -> None:
-    assert fit.quality is not None
-    fit.quality.correction_weight = 1.0
-    made = corrected(fit, 2048.0, off_by(3.0))
-    assert float(made) == pytest.approx(FACTOR * (1e-6 + 1e-10 * 2048))
-
-
 def test_the_prediction_interval_covers_unseen_sizes() -> None:
     sizes, rng = np.array([0.0, *(2.0 ** np.arange(23))]), np.random.default_rng(8)
     covered: list[np.ndarray] = []
-    for _ in range(40):
+    for _ in range(20):
         time = np.where(sizes <= 8192, 1e-6 + sizes * 3e-10, 3e-6 + sizes * 1e-10)
         time = time * np.exp(0.03 * rng.standard_normal(sizes.size))
         seen_s = time[::2]
-        found = models.get("piecewise")(Series({}, sizes[::2], seen_s, seen_s, seen_s))
-        bounds = interval(found, sizes[1:-1:2])
+        seen = Series({}, sizes[::2], seen_s, seen_s, seen_s)
+        bounds = interval(models.get("piecewise")(seen), sizes[1:-1:2], seen)
         assert bounds is not None
         covered.append((bounds[0] <= time[1:-1:2]) & (time[1:-1:2] <= bounds[1]))
     # Calibrated on sizes left out one at a time, whose neighbours are twice as far: rather too wide than not.

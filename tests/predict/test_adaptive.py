@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from tests.campaign.fake_campaign import measured
 from tests.campaign.test_collectives import plan, points
-from tests.command_line import run_hockney
+from tests.command_line import refusal
 
 from hockney.predict.adaptive import Adaptive
 from hockney.records.folder import Campaign
@@ -90,17 +89,5 @@ def test_core_seconds_are_elapsed_seconds_times_ranks_once_a_point(tmp_path: Pat
 def test_nothing_to_choose_is_a_wrong_request(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="--adaptive chooses between algorithms"):
         plan(adaptive=True, operations=["pingpong"])
-    words = [
-        "measure",
-        "--operation",
-        "pingpong",
-        "--adaptive",
-        "--ranks",
-        "2",
-        "-o",
-        str(tmp_path / "c"),
-        "--json",
-    ]
-    done = run_hockney(*words)
-    assert done.returncode == 2
-    assert "--adaptive" in json.loads(done.stdout)["error"]["message"]
+    refused = refusal("measure", "--operation", "pingpong", "--adaptive", "--ranks", "2", "-o", tmp_path / "c")
+    assert "--adaptive" in refused

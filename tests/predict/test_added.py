@@ -13,7 +13,7 @@ from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.predict.added import AddedTime, added
 from hockney.predict.message import predict_message
-from hockney.predict.options import AddedEffects
+from hockney.predict.options import AddedEffects, Strides
 
 SIZE_B = 16384
 MESSAGE_S = 9.8e-6 + 2.67e-9 * SIZE_B
@@ -44,15 +44,12 @@ def measured(name: str, **parameters: tuple[float, float, float]) -> Effect:
 
 
 def test_published_figures_add_up(blue: Machine) -> None:
-    """T_match(13) ≤ 1.3 µs; a stride of 1 takes 1292 µs where contiguous memory takes 53 µs; 4 more links."""
-    answer = sum_of(
-        blue, hops=5, hop_latency_s=5e-8, queue=13, layout="vector", block_B=1, stride_B=1, congestion="2.1"
-    )
+    """T_match(13) ≤ 1.3 µs; a stride of 1 takes 1292 µs where contiguous memory takes 53 µs."""
+    answer = sum_of(blue, queue=13, strides=Strides("vector", 1, 1), congestion="2.1")
     times = {term.effect: term.time_s for term in answer.terms}
     assert times == pytest.approx(
         {
             "message": MESSAGE_S,
-            "hops": 4 * 5e-8,
             "queue": 1.3e-6,
             "layout": 1239e-6,
             "congestion": 1.1 * 2.67e-9 * SIZE_B,
@@ -61,7 +58,6 @@ def test_published_figures_add_up(blue: Machine) -> None:
     origins = {term.effect: term.origin for term in answer.terms}
     assert origins == {
         "message": "published",
-        "hops": "given",
         "queue": "published",
         "layout": "published",
         "congestion": "given",
@@ -74,11 +70,11 @@ def test_published_figures_add_up(blue: Machine) -> None:
 
 def test_an_unknown_stride_is_a_bound(blue: Machine) -> None:
     """At most 2090 µs, whatever the stride; other sizes are not known at all."""
-    answer = sum_of(blue, layout="vector", block_B=1, stride_B=7)
+    answer = sum_of(blue, strides=Strides("vector", 1, 7))
     assert answer.terms[1].time_s == pytest.approx(2090e-6 - 53e-6)
     assert answer.terms[1].is_bound
     with pytest.raises(RequestError, match="16 KiB alone"):
-        sum_of(blue, layout="vector", block_B=8, stride_B=64)
+        sum_of(blue, strides=Strides("vector", 8, 64))
 
 
 def test_nothing_is_assumed(blue: Machine) -> None:
@@ -86,14 +82,19 @@ def test_nothing_is_assumed(blue: Machine) -> None:
         sum_of(blue, hops=5, busy_sender=True, congestion="worst")
     for what in ("hops was not measured", "overlap is not known", "formula alone"):
         assert what in error.value.message
-    assert "--hop-latency" in error.value.hint
+    assert "hockney fit CAMPAIGN --topology" in error.value.hint
+
+
+def test_the_worst_mapping_of_a_network(blue: Machine) -> None:
+    """A ring of 8: ⌈8/2⌉ − 1 = 3 further, both links of a node sending."""
+    answer = sum_of(blue, congestion="torus:8")
+    assert answer.time_s == pytest.approx(MESSAGE_S + (6.0 - 1) * 2.67e-9 * SIZE_B)
 
 
 def test_intervals_are_added(blue: Machine) -> None:
-    """The mean of the measured pairs is 2 links; beyond 8 entries a longer queue costs more; 3 of 4 is hidden."""
+    """Beyond 8 entries a longer queue costs more; 3 of 4 is hidden."""
     machine = with_effects(
         blue,
-        measured("hops", per_hop_s=(1e-7, 0.8e-7, 1.3e-7), mean_hops=(2, 2, 2)),
         measured(
             "matching",
             posted_entry_s=(2e-9, 1e-9, 3e-9),
@@ -103,22 +104,18 @@ def test_intervals_are_added(blue: Machine) -> None:
         measured("overlap", overlap_send_rendezvous=(0.75, 0.5, 1.5)),
         measured("synchronisation", S_B=(4096, 4096, 4096)),
     )
-    answer = sum_of(machine, hops=5, queue=10, busy_sender=True)
-    message, hops, queue, busy = answer.terms
-    assert (hops.time_s, hops.low_s, hops.high_s) == pytest.approx((3e-7, 2.4e-7, 3.9e-7))
+    answer = sum_of(machine, queue=10, busy_sender=True)
+    message, queue, busy = answer.terms
     assert (queue.time_s, queue.low_s, queue.high_s) == pytest.approx((26e-9, 16e-9, 36e-9))
-    assert busy.time_s == pytest.approx(-0.75 * (MESSAGE_S + 3e-7))
+    assert busy.time_s == pytest.approx(-0.75 * MESSAGE_S)
     assert message.low_s is None
     assert answer.low_s is None
-    assert {term.origin for term in (hops, queue, busy)} == {"measured"}
-    # More than all of a transfer cannot be hidden.
-    given = sum_of(machine, hops=5, busy_sender=True, overlap=1.0)
-    assert given.time_s == pytest.approx(0.0)
+    assert {term.origin for term in (queue, busy)} == {"measured"}
 
 
 def test_an_effect_that_lacks_a_parameter_is_named(blue: Machine) -> None:
     by_hand = with_effects(blue, measured("hops", per_hop_s=(1e-7, 0.8e-7, 1.3e-7)))
-    with pytest.raises(RequestError, match="mean_hops is not known"):
+    with pytest.raises(RequestError, match="no time over hops"):
         sum_of(by_hand, hops=5)
 
 

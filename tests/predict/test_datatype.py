@@ -160,7 +160,7 @@ def test_the_verdict_follows_the_planted_costs() -> None:
     for send, hand, answer in (
         (CHEAP, DEAR, "library"),
         (DEAR, CHEAP, "by hand"),
-        (DEAR, DEAR, "cannot be told"),
+        (DEAR, DEAR, "undecided"),
     ):
         found = verdict(planted({"send": send, "hand": hand}), shape)
         assert (found.answer, found.why) == (answer, "by the model of send and hand")
@@ -171,7 +171,7 @@ def test_a_difference_within_the_errors_cannot_be_told() -> None:
     shape = strided(*NEW)
     ratio = DEAR.time_s(*NEW) / CHEAP.time_s(*NEW)
     # Half-widths of 3 and 4 parts make 5.
-    for width, answer in ((math.log(ratio) * 0.9, "by hand"), (math.log(ratio) * 1.1, "cannot be told")):
+    for width, answer in ((math.log(ratio) * 0.9, "by hand"), (math.log(ratio) * 1.1, "undecided")):
         effect = planted({"send": DEAR, "hand": CHEAP}, {"send": 0.6 * width, "hand": 0.8 * width})
         found = verdict(effect, shape)
         assert found.answer == answer
@@ -198,7 +198,7 @@ def test_measured_both_ways_the_measurements_decide() -> None:
     for send, hand, answer in (
         (CHEAP, DEAR, "library"),
         (DEAR, CHEAP, "by hand"),
-        (DEAR, DEAR, "cannot be told"),
+        (DEAR, DEAR, "undecided"),
     ):
         found = verdict(planted({"send": send, "hand": hand}, {"send": 3.0, "hand": 0.0}), shape)
         assert (found.answer, found.why) == (answer, "measured both ways")
@@ -238,7 +238,7 @@ def test_what_was_not_measured_is_no_zero() -> None:
     assert one.low_s is not None
     assert "the cost of a line in memory was not measured and is left out of the sum" in one.notes
     found = verdict(effect, shape)
-    assert (found.answer, found.why) == ("cannot be told", "of send and hand only a lower bound is known")
+    assert (found.answer, found.why) == ("undecided", "of send and hand only a lower bound is known")
     # Nor is a kind of block that no layout had.
     drawn = predicted(effect, strided("irregular", 1000, 16, 112))["send"]
     assert drawn.lower_bound
@@ -265,7 +265,7 @@ def test_below_the_smallest_message_its_time_is_taken_and_no_lower_end_is_said()
     assert one.high_s is not None
     assert any("64 B is less than the 1 KiB measured" in note for note in one.notes)
     found = verdict(planted({"send": DEAR, "hand": CHEAP}), strided("vector", 8, 8, 64))
-    assert (found.answer, found.why) == ("cannot be told", "an end of an interval is not known")
+    assert (found.answer, found.why) == ("undecided", "an end of an interval is not known")
 
 
 def test_a_size_between_those_measured_is_said() -> None:
@@ -300,4 +300,4 @@ def test_blocks_that_touch_are_nothing_to_pack() -> None:
 
 def test_without_one_of_the_ways_nothing_is_told() -> None:
     found = verdict(planted({"send": Truth(), "pack": Truth()}), strided(*NEW))
-    assert (found.answer, found.why, found.factor) == ("cannot be told", "hand was not measured", None)
+    assert (found.answer, found.why, found.factor) == ("undecided", "hand was not measured", None)

@@ -26,4 +26,4 @@ def test_terms_are_named_as_those_of_a_simulation() -> None:
     )
     row = measured_there(model, 8, 1000, "default")
     assert row.terms_s == pytest.approx({"latency": 20e-6, "bytes": 4e-6})
-    assert row.dominant == "latency 83%"
+    assert row.dominant == "latency 83 %"

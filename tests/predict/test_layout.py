@@ -93,9 +93,9 @@ def test_a_layout_of_any_length_is_counted_at_once() -> None:
 @pytest.mark.parametrize(
     ("numbers", "what"),
     [
-        (("vector", 0, 8, 64), "--blocks 0"),
-        (("vector", 8, 0, 64), "--block 0"),
-        (("vector", 8, 8, 0), "--stride 0"),
+        (("vector", 0, 8, 64), "blocks 0"),
+        (("vector", 8, 0, 64), "block 0"),
+        (("vector", 8, 8, 0), "stride 0"),
         (("vector", 8, 65, 64), "would overlap"),
         (("spiral", 8, 8, 64), "unknown layout 'spiral'"),
         (("contiguous", 8, 8, 8), "unknown layout 'contiguous'"),
@@ -115,7 +115,7 @@ def test_layouts_that_do_not_exist(numbers: tuple[str, int, int, int], what: str
         ("", (4, 4, 4), 8, "no face ''"),
         ("x", (4, 4), 8, "4x4 is not a block"),
         ("x", (4, 0, 4), 8, "4x0x4 is not a block"),
-        ("x", (4, 4, 4), 0, "--element 0"),
+        ("x", (4, 4, 4), 0, "an element of 0 B"),
     ],
 )
 def test_faces_that_do_not_exist(axis: str, extents: tuple[int, ...], element_B: int, what: str) -> None:

@@ -99,7 +99,7 @@ def test_shares_of_the_processor_that_are_assumed_are_named() -> None:
     (entry,) = measured.point_to_point
     bare = entry.model_copy(update={"fits": {"piecewise": entry.fits["piecewise"]}})
     told = [
-        any("o and g were not measured" in text for text in of_machine(made, "m").assumptions(None, 2))
+        any("o and g are assumed, not measured" in text for text in of_machine(made, "m").assumptions(None, 2))
         for made in (measured, machine(others=(bare,)))
     ]
     assert told == ["loggp" not in entry.fits, True]

@@ -122,7 +122,6 @@ def test_ranks_of_a_node_need_no_network(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["bcast", "--ranks", "8", "--allocation", "4"], "--allocation needs --topology"),
         (["bcast", "--ranks", "8", "--topology", "torus:4", "--ppn", "1"], "need 8 nodes"),
         (
             ["bcast", "--ranks", "8", "--topology", "torus:8", "--system", "orfeo-epyc", "--mapping", "core"],

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hockney.machine.system import Channel, System
+from hockney.machine.system import System
 from hockney.predict.place import LOCALITIES
 from hockney.predict.point_to_point import MessageTimes
 
@@ -52,14 +52,3 @@ def test_other_statistics_and_times_that_are_none_are_left_out(system: System) -
         {"bytes": 8, "time_s": 0e-6},
     )
     assert MessageTimes(table, system)(NODE, 8) == pytest.approx(1e-6)
-
-
-def test_channels_say_where_a_pair_was(system: System) -> None:
-    described = system.model_copy(update={"channels": {"far": Channel(sender_core=0, receiver_offset=16)}})
-    table = pairs(
-        {"bytes": 8, "time_s": 5e-6, "mapping": "far", "repetition": 1},
-        {"bytes": 8, "time_s": 9e-6, "mapping": "no channel", "repetition": 1},
-    ).drop(columns=["locality"])
-    time_s = MessageTimes(table, described)
-    assert time_s(NETWORK, 8) == pytest.approx(5e-6)
-    assert time_s(NODE, 8) < 5e-6

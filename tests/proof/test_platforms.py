@@ -90,7 +90,7 @@ def machine(folder: Path, platform: Path, settings: dict[str, str], *words: str)
     """The machine file that `hockney measure` and `hockney fit` make."""
     folder.mkdir(exist_ok=True)
     variant = "given: " + " ".join(f"--cfg={name}:{value}" for name, value in (EXACT | settings).items())
-    where = ["--mpi", "smpi", "--platform", str(platform), "-o", str(folder / "c"), "--variant", variant]
+    where = ["--mpi", f"smpi:{platform}", "-o", str(folder / "c"), "--variant", variant]
     for command in (["measure", *where, *words], ["fit", str(folder / "c"), "-o", str(folder / "m.json")]):
         done = run_hockney(*command, "--json")
         assert done.returncode == 0, done.stdout + done.stderr
@@ -203,7 +203,7 @@ def test_every_hop_of_a_fat_tree_is_counted(second: int, links: int, tmp_path: P
     hosts = tmp_path / "hosts"
     hosts.write_text("".join(f"node-{number}\n" for number in order), encoding="utf-8")
     given = Platform(links * latency_s, bandwidth_B_per_s, (o_s, 0), (o_r, 0), NEVER_B, "SPLITDUPLEX")
-    words = ["--operation", LOGGP, "--ranks", "64", "--hostfile", str(hosts), "--bytes", "0,8,1KiB,64KiB,1MiB"]
+    words = ["--operation", LOGGP, "--ranks", "64", "--hosts", str(hosts), "--bytes", "0,8,1KiB,64KiB,1MiB"]
     found = fitted(tmp_path, platform, given.settings(), *words)["pingpong"]
     loggp = {"L": given.latency_s, "o_s": o_s, "o_r": o_r, "g": o_s, "G": 1 / bandwidth_B_per_s}
     agree(found["loggp"], loggp)

@@ -83,7 +83,6 @@ def test_one_flow_alone_and_all_together_are_told_apart(mpi: Mpi, two_hosts: Two
 
     def measured(folder: Path) -> dict[str, float]:
         words = ["--operation", "injection", "--bytes", "128KiB,512KiB", "--quick", "--locality", "network"]
-        words += ["--time-limit", "400s"]
         ports = f"--mca btl_tcp_port_min_v4 {PORT}"
         effects = [
             Effect.model_validate(one) for one in machine(two_hosts, mpi, folder, pairs, ports, words)["effects"]

@@ -70,7 +70,7 @@ def effect(tmp_path: Path, name: str, platform: Path, *words: str, ranks: int = 
     """The effect in the machine file that is fitted to what is measured on the platform."""
     variant = "exact: " + " ".join(f"--cfg={key}:{value}" for key, value in SETTINGS.items())
     campaign, machine = str(tmp_path / "campaign"), tmp_path / "machine.json"
-    where = ["--mpi", "smpi", "--platform", str(platform), "--ranks", str(ranks), "--variant", variant]
+    where = ["--mpi", f"smpi:{platform}", "--ranks", str(ranks), "--variant", variant]
     hockney("measure", "--operation", name, *where, *words, "-o", campaign)
     hockney("fit", campaign, "-o", str(machine))
     (found,) = json.loads(machine.read_text(encoding="utf-8"))["effects"]
@@ -94,7 +94,7 @@ def test_the_link_of_a_node_is_what_its_ranks_share(tmp_path: Path) -> None:
     hosts = tmp_path / "hosts"
     hosts.write_text("node-0\nnode-1\n" * 4, encoding="utf-8")
     platform = star(tmp_path / "pair.xml", 2, 100)
-    words = ["--bytes", "64KiB,1MiB", "--locality", "network", "--hostfile", str(hosts)]
+    words = ["--bytes", "64KiB,1MiB", "--locality", "network", "--hosts", str(hosts)]
     found = effect(tmp_path, "injection", platform, *words, ranks=8)
     wanted = {"R_C_B_per_s": LINK_B_PER_S, "R_N_B_per_s": LINK_B_PER_S, "k_bandwidth": 1}
     recovered = values(found)

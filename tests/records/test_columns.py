@@ -97,7 +97,7 @@ def test_the_published_columns_are_those_of_a_file() -> None:
     rows = published(r"^\| column \| meaning \|\n\|[-|]*\n(.*?)\n\nThese twelve")
     required = [column.header for column in ALL if column.presence == "required"]
     assert [name for name in rows if name in required] == required
-    optional = published(r"Optional, as far as\nknown: (.*?)\. Other columns")
+    optional = published(r"Optional, as far\s+as\s+known: (.*?)\. Other columns")
     assert set(optional) == {column.header for column in ALL if column.presence == "optional"}
 
 

@@ -110,7 +110,7 @@ def test_a_stay_too_short_for_a_level_is_no_part_of_the_only_one(
     levels = levels_of([*(level_visit(rng, quiet(), 1e-6) for _ in range(60)), met])
     [[only]] = levels.values()
     assert (only.strays > 0) is is_off
-    assert ("too short for a level" in in_words([only])) is is_off
+    assert ("too short to count" in in_words([only])) is is_off
     # Groups 2 to 4 lie between two such references, 1 and 5 beside one.
     kept = [*met.samples[:20], *met.samples[50:]] if is_off else met.samples
     assert samples_at(met, levels).tolist() == kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,12 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from hockney.report.axes import SizeAxis, count_axis, log_axis, plain, rate_unit, spread_labels, time_unit
+from hockney.report.axes import (
+    SizeAxis,
+    count_axis,
+    log_axis,
+    plain,
+    rate_unit,
+    spread_labels,
+    thin_labels,
+    time_unit,
+)
 
 
-def labels_of(axis: SizeAxis, count: int = 8) -> list[str]:
+def labels_of(axis: SizeAxis) -> list[str]:
     axes = Figure().subplots()
-    axis.apply(axes, labels=count)
+    axis.apply(axes)
+    thin_labels(axes)
     return [label for label in (axes.xaxis.get_major_formatter().format_ticks(list(axes.get_xticks()))) if label]
 
 
@@ -45,12 +56,27 @@ def test_the_last_label_of_a_narrow_panel_stays_inside(largest_B: float) -> None
     figure.subplots_adjust(left=0.1, right=0.995, wspace=0.08)
     panels = figure.subplots(1, 4)
     for axes in panels:
-        SizeAxis.of([np.array([0.0, 1.0, largest_B])]).apply(axes, labels=4)
+        SizeAxis.of([np.array([0.0, 1.0, largest_B])]).apply(axes)
+        thin_labels(axes)
     figure.draw_without_rendering()
     ends = [max(label.get_window_extent().x1 for label in axes.get_xticklabels()) for axes in panels]
     begins = [min(label.get_window_extent().x0 for label in axes.get_xticklabels()) for axes in panels]
     assert ends[-1] <= figure.bbox.x1
     assert all(end < begin for end, begin in zip(ends, begins[1:], strict=False))
+
+
+@pytest.mark.parametrize("names", [["2"], ["1 048 576", "2 097 152"] * 9, ["512 KiB"] * 24])
+@pytest.mark.parametrize("width_in", [1.5, 4.0, 9.0])
+def test_wide_labels_never_touch(names: list[str], width_in: float) -> None:
+    figure = Figure(figsize=(width_in, 2.0))
+    axes = figure.subplots()
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.set_xticks(range(len(names)), names)
+    thin_labels(axes)
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert boxes
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 @pytest.mark.parametrize("sizes", [[0.0], [8.0], [0.0, 8.0], [3.0, 5.0]])

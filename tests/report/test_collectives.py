@@ -15,13 +15,16 @@ from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report import collectives
-from hockney.report.explorer.explored import Explorable
+from hockney.report.explorer.explored import Explorable, explored
+from hockney.report.judged import Judged
 from hockney.report.make import make, write_csv
 from hockney.report.page import Report, Section
 from hockney.report.places import Places
 from hockney.report.reading import Wish, statistics_of
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import Table
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -84,8 +87,14 @@ def test_a_table_of_collectives_alone_makes_a_report(reported: Report, tmp_path:
     written = {path.name: path for path in write_csv(report, tmp_path)}
     assert set(written) == {"bcast.csv", "bcast-models.csv", "bcast-steps.csv"}
     assert len(pd.read_csv(written["bcast.csv"])) == 3 * 3 * 16
-    assert any(text.startswith("Expect no interval at 144 of 144 measurements") for text in report.warnings)
+    assert any(
+        text.startswith("144 of 144 measurements of collectives have no interval") for text in report.warnings
+    )
     assert pd.read_csv(written["bcast.csv"])["low_s"].isna().all()
+
+
+unjudged = patch("hockney.report.judged.judged", lambda *_, **__: Judged(None))
+"""Without predictions of what was left out, which take half of a page's time."""
 
 
 def tables_of(section: Section) -> list[Table]:
@@ -120,10 +129,10 @@ def test_a_default_that_is_fastest_is_said_to_be(measured: Path, tmp_path: Path)
     rows = table_of(section, "Fastest bcast")
     assert [(row["fastest"], row["penalty"]) for row in rows] == [
         ("default", "the default is fastest"),
-        ("binomial", "cannot be told apart"),
+        ("default", "as fast"),
         ("binomial", "× 1.30"),
     ]
-    assert rows[1]["cannot be told from it"] == "default"
+    assert "binomial" in rows[1]["as fast"]
     assert "intervals do not overlap" in section.note
 
 
@@ -147,7 +156,11 @@ def test_each_algorithm_has_one_model_over_its_allocations(measured: Path, tmp_p
         assert low <= factor <= high
         # 1 % noise on 2 × 16 points: good to 0.35 %; three of these.
         assert factor == pytest.approx(1.5, rel=0.011)
-    assert sum(one.anchor == "bcast-models" for one in section.findings) == len(chosen)
+    # The library's own choice has an answer at each size, the others are in the table.
+    lines = [one.text for one in section.findings if one.anchor == "bcast-models"]
+    assert [line.partition(": T = ")[0] for line in lines] == [
+        f"bcast default, {size}" for size in ("8 B", "1 KiB", "64 KiB")
+    ]
 
 
 def test_allocations_of_an_algorithm_share_a_panel(measured: Path, tmp_path: Path) -> None:
@@ -168,7 +181,9 @@ def test_allocations_of_an_algorithm_share_a_panel(measured: Path, tmp_path: Pat
         "binomial",
         "linear",
     }
-    assert all(row["low"] <= 2 <= row["high"] for row in steps if row["low"] is not None)
+    held = [row["low"] <= 2 <= row["high"] for row in steps if row["low"] is not None]
+    # Of 27 intervals of 95 %, three of each nine of the same times, as few hold it once in a hundred times.
+    assert np.mean(held) >= 0.8
 
 
 @pytest.fixture(scope="module")
@@ -246,6 +261,7 @@ def test_boundaries_come_from_the_system_file(measured: Path) -> None:
     assert [text.get_text() for text in figure.axes[0].texts] == ["node"]
 
 
+@unjudged
 def test_what_a_system_file_does_not_describe_is_said(measured: Path) -> None:
     other = SYSTEM.model_copy(update={"mappings": {"socket": SYSTEM.mappings["core"]}})
     report = make(measured, Wish(systems=[other]))
@@ -267,18 +283,16 @@ def test_statistics_of_algorithms_without_segments_are_told(measured: Path, tmp_
     assert (row["points"], row["median"]) == (str(len(frame)), "0.500")
 
 
-def test_variants_of_one_algorithm_share_a_figure_and_unknown_ranks_are_said(
-    measured: Path, tmp_path: Path
-) -> None:
+@unjudged
+def test_variants_share_a_figure_and_unknown_ranks_are_said(measured: Path, tmp_path: Path) -> None:
     """Two imported runs that do not say on how many ranks they were."""
     frame = table.load(measured)
     once = frame[(frame["algorithm"] == "default") & (frame["ranks"] == 30)].assign(
         ranks=None, nodes=None, ppn=None
     )
     both = pd.concat([once.assign(variant=name) for name in ("tcp", "ucx")], ignore_index=True)
-    path = tmp_path / "variants.csv"
-    table.write(both, path)
-    (section,) = make(path).sections
+    table.write(both, tmp_path / "variants.csv")
+    (section,) = make(tmp_path / "variants.csv").sections
     (drawing,) = [drawing for drawing in section.figures if "against-size" in drawing.name]
     (panel,) = drawing.figure.axes
     legend = panel.get_legend()
@@ -307,8 +321,10 @@ def section_of(
     """The section on broadcasts alone, without predictions, which take seconds."""
     frame = table.load(path)
     source = Explorable(path.name, frame, [], {"bcast": statistics_of(frame, statistic, sizes_B)[0]["bcast"]})
+    seen = explored([source])
+    assert seen is not None
     with drawing_style():
-        return collectives.section(source, "bcast", Places(frame, systems), sizes_B, Looks())
+        return collectives.section(source, "bcast", Places(frame, systems), sizes_B, Looks(), seen)
 
 
 def points_of(section: Section) -> list[dict[str, str]]:
@@ -332,6 +348,7 @@ def test_no_interval_is_shown_where_there_is_none(measured: Path, tmp_path: Path
     assert {row[bounds] for row in rows if row["ranks"] == "10"} == {"—"}
 
 
+@unjudged
 def test_an_algorithm_has_one_colour_on_the_page(measured: Path, tmp_path: Path) -> None:
     bcast = table.load(measured).query("ranks <= 22")
     reduce_ = bcast[bcast["algorithm"] != "default"].assign(

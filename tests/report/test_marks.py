@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.planted_node import plant_node
 
 from hockney.errors import RequestError
+from hockney.machine.system import find_system
 from hockney.records.journal import LaunchLine
-from hockney.report.marks import Peak, cache_marks, found_peaks, percent, placed
+from hockney.report.marks import Peak, adapter_peaks, cache_marks, found_peaks, percent, placed, unmatched
 from hockney.runner.inventory import node
 
 
@@ -144,3 +145,22 @@ def test_one_mark_for_each_size_and_none_for_instructions() -> None:
         ("L1d", 49152),
         ("L2", 2**20),
     ]
+
+
+def test_a_peak_that_no_message_goes_by_says_so() -> None:
+    sizes_B = np.array([1.0, 1e6])
+    peaks = [Peak.parse(text) for text in ("IB@network=12.5GB/s", "PIO up to 16KiB=1GB/s", "A above 1GiB=1GB/s")]
+    said = unmatched(peaks, [("cache", sizes_B), (None, sizes_B)])
+    assert [text.split(":")[0] for text in said] == ["--peak IB", "--peak A above 1 GiB"]
+    assert "network is meant; localities here: cache, unknown" in said[0]
+    assert unmatched(peaks[:1], [("network", sizes_B)]) == []
+
+
+def test_a_known_system_has_the_peaks_of_its_adapters() -> None:
+    """Document 001: 100 Gbit/s InfiniBand and 25 Gbit/s Ethernet."""
+    found = adapter_peaks([find_system("orfeo-thin"), find_system("orfeo-gpu")])
+    assert [(peak.name, peak.rate_B_per_s, peak.limits("network")) for peak in found] == [
+        ("InfiniBand", 100e9 / 8, True),
+        ("Ethernet", 25e9 / 8, True),
+    ]
+    assert not any(peak.limits("cache") for peak in found)

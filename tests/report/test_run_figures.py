@@ -31,7 +31,7 @@ def test_times_stand_at_their_ranks_with_their_predictions() -> None:
     foretold = next(line for line in times.get_lines() if line.get_marker() == "x" and len(line.get_xydata()))  # type: ignore[arg-type]
     np.testing.assert_allclose(foretold.get_xydata(), [[2, 2.0]])  # type: ignore[arg-type]
     np.testing.assert_allclose(errors.get_lines()[0].get_xydata(), [[2, -100 / 3]])  # type: ignore[arg-type]
-    assert "[ms]" in times.get_ylabel()
+    assert "(ms)" in times.get_ylabel()
     assert "From 3 ms on 2 ranks to 5 ms on 1." in drawing.alt
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hockney.machine.file import Point
 from hockney.models.base import Fit, Parameter, Quality
 from hockney.report.curves import MessageCurve
-from hockney.report.tables import named, overheads, points, quality, regimes, summary
+from hockney.report.tables import by_estimator, named, overheads, points, quality, regimes, summary
 
 Make = Callable[..., MessageCurve]
 
@@ -32,10 +32,23 @@ def test_regimes(curve: Make, line: Callable[..., Fit]) -> None:
     assert regimes(curve([(1, 1e-6)], fits).entry).rows == [
         ["good", "n ≥ 0", "1 µs", "0.5 to 2 µs", "1 GB/s", "500 MB/s to 2 GB/s"],
         # A slope that may be zero leaves no bound for its inverse.
-        ["open (nonphysical)", "n ≥ 0", "−1 µs", "−2 to 1 µs", "1 GB/s", "—"],
+        ["open (nonphysical)", "n ≥ 0", "–", "—", "1 GB/s", "—"],
         ["flat", "n ≥ 0", "1 µs", "—", "—", "—"],
         ["nearly", "0 ≤ n ≤ 4 KiB", "1 µs", "1 to 1 µs", "—", "—"],
     ]
+
+
+def test_lines_below_and_above_256_B_stand_beside_the_models(curve: Make, line: Callable[..., Fit]) -> None:
+    """1 µs + n · 10 ns/B up to 256 B, 3 µs + n · 1 ns/B from there on, where both give 3.56 and 3.256 µs."""
+    times_s = {n: 1e-6 + 1e-8 * n for n in (0, 64, 128)} | {n: 3e-6 + 1e-9 * n for n in (1024, 4096, 65536)}
+    made = by_estimator([curve([*times_s.items()], {"piecewise": line(2e-6, 4e-9)})])
+    row = dict(zip(made.columns, made.rows[0], strict=True))
+    assert row["λ, line up to 256 B"] == "1 µs"
+    assert row["B, line from 256 B on"] == "1 GB/s"
+    assert (row["λ, piecewise"], row["B, piecewise"]) == ("2 µs", "250 MB/s")
+    assert (
+        by_estimator([curve([(0, 1e-6), (64, 1e-6), (1024, 2e-6)], {"piecewise": line(2e-6, 4e-9)})]).rows == []
+    )
 
 
 def test_quality(curve: Make, line: Callable[..., Fit]) -> None:
@@ -80,9 +93,12 @@ def test_overheads(curve: Make) -> None:
     assert len(table.columns) == 7
 
 
-def test_summary_has_a_row_for_a_curve_without_that_model(curve: Make, line: Callable[..., Fit]) -> None:
-    rows = summary([curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)}), curve([(1, 1e-6)])], "m").rows
-    assert rows == [["label", "1", "1 µs", "1 GB/s", "—", "1", "—", "—"], ["label", "1", *["—"] * 6]]
+def test_summary_has_a_row_for_each_curve(curve: Make, line: Callable[..., Fit]) -> None:
+    points = [(1000, 1e-6), (4000, 8e-6)]
+    table = summary([curve(points, {"hockney": line(2e-6, 0.5e-9)}), curve(points)], lambda _: "")
+    assert table.columns[1:5] == ["latency", "peak", "largest message", "model's λ"]
+    measured = ["label", "1 µs at 1000 B", "1 GB/s at 1000 B", "500 MB/s at 4000 B"]
+    assert table.rows == [[*measured, "2 µs", "2 GB/s", "—"], [*measured, "—", "—", "—"]]
 
 
 def test_the_size_of_half_the_bandwidth_is_that_of_the_bandwidth_beside_it(
@@ -91,7 +107,7 @@ def test_the_size_of_half_the_bandwidth_is_that_of_the_bandwidth_beside_it(
     """2 µs + n / 1 GB/s up to 64 KiB, and one size beyond at a tenth of it: half of 1 GB/s is at 2000 B."""
     near, far = line(2e-6, 1e-9).regimes[0], line(0.0, 1e-8).regimes[0]
     regimes_ = [near.model_copy(update={"max_B": 65536.0}), far.model_copy(update={"min_B": 65536.0})]
-    fit = Fit(model="m", regimes=regimes_, n_half_B=Parameter(value=52.6, unit="B"))
-    made = curve([(1, 1e-6), (1024, 2e-6), (2**20, 1e-2)], {"m": fit})
+    fit = Fit(model="piecewise", regimes=regimes_, n_half_B=Parameter(value=52.6, unit="B"))
+    made = curve([(1, 1e-6), (1024, 2e-6), (2**20, 1e-2)], {"piecewise": fit})
     assert quality(made.entry).rows[0][-1] == "1.95 KiB"
-    assert summary([made], "m").rows[0][3:5] == ["1 GB/s", "1.95 KiB"]
+    assert summary([made], lambda _: "").rows[0][-2:] == ["1 GB/s", "1.95 KiB"]

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from hockney.runner import find as module
+from hockney.runner.launchers.base import JOBS
 
 
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without any MPI: nothing in the environment, nothing on PATH but the shell's tools."""
-    for name in (*module.HOME_VARIABLES, "MPICC", "SLURM_JOB_ID", "FLUX_URI", "CRAY_MPICH_DIR"):
+    for name in (*module.HOME_VARIABLES, *JOBS.values(), "MPICC", "LOADEDMODULES", "CRAY_MPICH_DIR"):
         monkeypatch.delenv(name, raising=False)
     tools = tmp_path / "tools"
     tools.mkdir()

@@ -38,29 +38,54 @@ def test_search_order(empty: Path, monkeypatch: pytest.MonkeyPatch, install: Mak
     monkeypatch.setattr(module, "WELL_KNOWN", (str(empty / "kno*"),))
     steps = search_order()
     assert [step.wrappers for step in steps] == [
-        (environment,),
         (module_prefix,),
+        (environment,),
         (empty / "tools" / "mpicc",),
         (other,),
     ]
-    assert "MPI_HOME" in steps[1].where
-    assert find().wrapper == environment
+    assert "MPI_HOME" in steps[0].where
+    assert find().wrapper == module_prefix
     assert find("mpich").wrapper == module_prefix
     assert find("mpich").where == "variables"
+
+
+@pytest.mark.parametrize(
+    ("variables", "where"),
+    [
+        ({}, "Python environment"),
+        ({"LOADEDMODULES": "gcc/12:fftw/3"}, "Python environment"),
+        ({"LOADEDMODULES": "gcc/12:OpenMPI/4.1.5"}, "PATH of a job or module"),
+        ({"SLURM_JOB_ID": "7"}, "PATH of a job or module"),
+        ({"SLURM_JOB_ID": "7", "MPICC": "site/bin/mpicc"}, "variables"),
+    ],
+)
+def test_what_a_person_or_a_job_chose_comes_before_the_wheel(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make, variables: dict[str, str], where: str
+) -> None:
+    """The environment is active: its folder is the first of the PATH."""
+    for name in ("venv", "site"):
+        install(empty / name, MPICH_MACROS, HYDRA_BANNER)
+    monkeypatch.setenv("PATH", f"{empty}/venv/bin:{empty}/site/bin:{empty}/tools")
+    monkeypatch.chdir(empty)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    mpi = find("auto")
+    assert mpi.where == where
+    assert mpi.wrapper.parent == empty / ("venv" if where == "Python environment" else "site") / "bin"
 
 
 def test_auto_passes_over_what_is_broken(
     empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make, script: Make
 ) -> None:
-    script(empty / "venv" / "bin" / "mpicc", "mpicc: error: no licence", code=1, to=2)
-    good = install(empty / "module")
+    script(empty / "module" / "bin" / "mpicc", "mpicc: error: no licence", code=1, to=2)
+    good = install(empty / "venv")
     monkeypatch.setenv("MPI_ROOT", str(empty / "module"))
     mpi = find()
     assert mpi.wrapper == good
     assert "no licence" in mpi.passed_over[0].message
     broken = find_all()[0]
     assert isinstance(broken, Broken)
-    assert broken.wrapper == empty / "venv" / "bin" / "mpicc"
+    assert broken.wrapper == empty / "module" / "bin" / "mpicc"
 
 
 @pytest.mark.parametrize(

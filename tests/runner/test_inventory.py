@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hockney.records.nodes import parse_cpu_list
-from hockney.runner.inventory import CacheKind, inventory, placements
+from hockney.runner.inventory import inventory, placements
 
 
 def _write(path: Path, text: str) -> None:
@@ -51,7 +51,6 @@ def test_a_machine_with_smt(root: Path) -> None:
     machine = inventory(root, frozenset(range(8)))
     assert (machine.cpus, machine.cores, machine.packages, machine.numa_domains) == (8, 4, 2, 2)
     assert machine.threads_per_core == 2
-    assert machine.caches == (CacheKind(1, "Data", 32768, 4, 2), CacheKind(3, "Unified", 16 << 20, 2, 4))
     assert machine.localities == ("core", "cache", "node")
     assert machine.memory_B == 1 << 30
     assert machine.cpu_model == "Test CPU @ 2 GHz"
@@ -63,7 +62,6 @@ def test_only_what_this_process_may_use_counts(root: Path) -> None:
     machine = inventory(root, frozenset({0, 1}))
     assert (machine.cpus, machine.cores, machine.packages, machine.numa_domains) == (2, 2, 1, 1)
     assert machine.localities == ("cache",)
-    assert machine.caches[-1] == CacheKind(3, "Unified", 16 << 20, 1, 2)
 
 
 def test_container_quota(root: Path) -> None:
@@ -76,7 +74,6 @@ def test_container_quota(root: Path) -> None:
 def test_a_system_that_tells_nothing(tmp_path: Path) -> None:
     machine = inventory(tmp_path, frozenset({0, 1, 2}))
     assert (machine.cpus, machine.cores, machine.packages, machine.numa_domains) == (3, 3, 1, 1)
-    assert machine.caches == ()
     assert machine.memory_B is None
     assert machine.governor == ""
     assert placements(tmp_path, frozenset({2}))[0].siblings == [2]

@@ -85,6 +85,7 @@ def test_more_ranks_than_two_and_pairs_without_rank_zero(mpi: Mpi) -> None:
         assert ask(session, "pingpong", 8, leader=0, follower=3)["verified"] is True
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [

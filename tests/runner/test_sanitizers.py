@@ -82,8 +82,6 @@ def test_collectives(sanitized: Mpi, tmp_path: Path, ranks: str) -> None:
         "all",
         "--segment",
         "none,24",
-        "--start",
-        "barrier",
         "--visits",
         "1",
     ]

@@ -51,11 +51,6 @@ def test_the_cases_vary_all_that_an_algorithm_takes() -> None:
     assert {one.root for one in cases(chain, 40)} == {0, 39}
 
 
-def test_a_given_segment_is_whole_elements() -> None:
-    chain = next(one for one in ALGORITHMS if (one.collective, one.name) == ("reduce", "chain"))
-    assert {(one.element_B, one.segment_B) for one in cases(chain, 4, [3], [5])} == {(1, 5), (4, 8)}
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=NAMES)
 def test_samples_up_to_1000_ranks(algorithm: Algorithm) -> None:

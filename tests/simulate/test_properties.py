@@ -37,7 +37,7 @@ all_parameters = st.builds(
 some_algorithm = st.sampled_from(ALGORITHMS)
 some_ranks = st.integers(1, 20)
 some_size_B = st.sampled_from([0, 4, 400, 5000])
-examples = settings(max_examples=300, derandomize=True)
+examples = settings(max_examples=100, derandomize=True)
 
 
 def is_refused(one: _core.Algorithm, ranks: int, size_B: int) -> bool:
@@ -129,7 +129,7 @@ def test_nothing_reaches_all_ranks_before_it_can(one: _core.Algorithm, ranks: in
     assert outcome.finish_s.max() >= rounds * slow_port.gap_s * (1 - 1e-12)
 
 
-@settings(max_examples=2000, derandomize=True)
+@settings(max_examples=500, derandomize=True)
 @given(
     some_algorithm,
     some_ranks,

@@ -82,7 +82,7 @@ def test_smpi_simulates_the_same_times(tmp_path: Path) -> None:
     variant = "exact: " + " ".join(f"--cfg={name}:{value}" for name, value in SETTINGS.items())
     asked = ["--operation", "bcast,allreduce,allgather,barrier,scatter", "--algorithm", "ours"]
     words = ["--rank-counts", "5,16", "--bytes", "8,64KiB", "--variant", variant, "--ranks", str(RANKS)]
-    where = ["--mpi", "smpi", "--platform", str(platform(tmp_path / "flat.xml")), "-o", str(tmp_path / "c")]
+    where = ["--mpi", f"smpi:{platform(tmp_path / 'flat.xml')}", "-o", str(tmp_path / "c")]
     done = run_hockney("measure", *asked, *words, *where, "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads(done.stdout)["failures"] == []
@@ -117,7 +117,7 @@ def test_a_pipeline_of_calls_that_block_takes_as_many_rounds_as_are_counted(tmp_
     variant = "alone: --cfg=smpi/bcast:ompi_pipeline --cfg=network/crosstraffic:0"
     asked = ["--operation", "bcast", "--algorithm", "default,blocking_pipeline", "--segment", str(PIECE_B)]
     words = ["--rank-counts", "3,8", "--bytes", "128KiB,512KiB,1MiB,4MiB", "--variant", variant, "--ranks", "8"]
-    where = ["--mpi", "smpi", "--platform", str(flat), "-o", str(tmp_path / "c")]
+    where = ["--mpi", f"smpi:{flat}", "-o", str(tmp_path / "c")]
     done = run_hockney("measure", *asked, *words, *where, "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     frame = table.load(tmp_path / "c")

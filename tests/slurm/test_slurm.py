@@ -93,7 +93,7 @@ def test_a_study_over_1_2_and_4_nodes_of_which_one_is_killed_comes_to_a_whole(
     """The limit of the job on four nodes is shortened while it measures, so that Slurm ends it in the middle."""
     (tmp_path / "tiny.toml").write_text(STUDY)
     words = ["study", "./tiny.toml", "-o", "s", "--nodes", "1,2,4", "--ranks", "8", "--mpi", needs(OPEN_MPI)]
-    jobs = jobs_of(slurm, tmp_path, *words, "--walltime", "20min")
+    jobs = jobs_of(slurm, tmp_path, *words, "--site", "walltime=20min")
     assert sorted(jobs) == ["tiny-1n", "tiny-2n", "tiny-4n"]
     killed = jobs["tiny-4n"]
     half = tmp_path / "s/steps/1-measure-core-4n/parts" / killed / "records.jsonl"
@@ -108,7 +108,9 @@ def test_a_study_over_1_2_and_4_nodes_of_which_one_is_killed_comes_to_a_whole(
     before = half.read_bytes()
     found = state_of(slurm, tmp_path, "s")
     assert [step["state"] for step in found["steps"]] == ["done", "done", "incomplete"]
-    (again,) = jobs_of(slurm, tmp_path, "study", "tiny", "-o", "s", "--resume", "--walltime", "20min").items()
+    (again,) = jobs_of(
+        slurm, tmp_path, "study", "tiny", "-o", "s", "--resume", "--site", "walltime=20min"
+    ).items()
     assert again[0] == "tiny-4n"
     assert slurm.wait(again[1], ENDED, limit_s=900) == "COMPLETED"
     found = state_of(slurm, tmp_path, "s")
@@ -128,7 +130,7 @@ def test_a_study_over_1_2_and_4_nodes_of_which_one_is_killed_comes_to_a_whole(
 def test_a_campaign_ends_before_its_job_does(slurm: Slurm, tmp_path: Path) -> None:
     words = ["measure", "-o", "c", "--operation", "bcast", "--algorithm", "binomial", "--bind-to", "none"]
     words += ["--budget", "1min", "--tolerance", "1e-6", "--nodes", "1", "--ranks", "2", "--mpi", needs(OPEN_MPI)]
-    (job,) = jobs_of(slurm, tmp_path, *words, "--walltime", "1min").values()
+    (job,) = jobs_of(slurm, tmp_path, *words, "--site", "walltime=1min").values()
     # By itself, with exit code 4, and not by Slurm.
     assert slurm.wait(job, ENDED) == "FAILED"
     assert f"ExitCode={Incomplete.exit_code}:0" in slurm.said("scontrol", "show", "job", job)
@@ -157,7 +159,7 @@ def test_jobs_share_the_launches_of_a_campaign(slurm: Slurm, tmp_path: Path) -> 
 def test_a_refused_job_loses_nothing(slurm: Slurm, tmp_path: Path) -> None:
     words = ["measure", "-o", "c", *QUICK, "--nodes", "1", "--ranks", "2"]
     code, out, err = hockney(
-        slurm, tmp_path, *words, "--submit", "slurm", "--now", "--partition", "nosuch", "--json"
+        slurm, tmp_path, *words, "--submit", "slurm", "--now", "--site", "partition=nosuch", "--json"
     )
     assert code == RequestError.exit_code, err
     assert "Invalid partition" in json.loads(out)["error"]["message"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.command_line import refused, succeeded
 from hockney.campaign.estimate import LAUNCH_S, VISIT_SHARE, estimate
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
+from hockney.runner.inventory import inventory
 from hockney.studies.asked import StudyRequest
 from hockney.studies.files import FOLDER, find, names, parse
 from hockney.studies.steps import StudyStep, runs, steps
@@ -39,7 +41,8 @@ def planned(text: str, tmp_path: Path, ranks: int = 4, **other: object) -> list[
 
 def test_there_is_a_file_for_each_study_that_was_promised() -> None:
     assert set(names()) == {
-        *("point_to_point", "ring", "sum3d", "jacobi", "cg", "collectives", "pinning", "scaling", "machine")
+        *("point_to_point", "ring", "sum3d", "jacobi", "cg", "collectives", "pinning", "scaling", "machine"),
+        *("transports", "assignment"),
     }
 
 
@@ -62,6 +65,51 @@ def test_the_plan_of_a_study_is_accepted_by_the_models_of_its_options(
     assert set(find(name).file.needs) & {operation for step in made for operation in step.operations()}
     # Without a time of its own a campaign takes as long as the machine has series.
     assert all(step.plan.time_s is not None for step in made if step.plan is not None)
+
+
+def test_a_study_of_parts_has_their_steps_and_those_of_each_library(tmp_path: Path) -> None:
+    asked = StudyRequest(
+        name="assignment", ranks=12, placements=["core"], parts=["jacobi", "transports"],
+        libraries=["/opt/other/bin/mpicc"],
+    )  # fmt: skip
+    made = steps(find("assignment"), asked, tmp_path)
+    assert {step.name.partition("-")[0] for step in made} == {"jacobi", "transports"}
+    plans = [step.plan for step in made if step.name.startswith("transports")]
+    assert [plan.mpi for plan in plans if plan is not None] == ["auto", "/opt/other/bin/mpicc"]
+    for study, part in (("assignment", "jacoby"), ("ring", "jacobi")):
+        with pytest.raises(RequestError, match=f"no part '{part}'"):
+            find(study).parts([part])
+
+
+@pytest.mark.parametrize(("memory_B", "side", "least_s"), [(12 * 33e9, "1200", 30), (12 * 20e9, "800", 10)])
+def test_cubes_are_those_of_the_documents_where_memory_holds_them(
+    memory_B: float, side: str, least_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two arrays of 1200³ doubles are 27.6 GB; six sweeps of it take half a minute at 3 ns a cell."""
+    node = replace(inventory(), memory_B=int(memory_B))
+    monkeypatch.setattr("hockney.studies.steps.inventory", lambda: node)
+    asked = StudyRequest(name="jacobi", ranks=12, placements=["core"])
+    (weak,) = (step for step in steps(find("jacobi"), asked, tmp_path) if "subdomain" in step.options)
+    assert (weak.options["subdomain"], weak.options["ranks"]) == (side, "1,4,8,12")
+    assert weak.estimate_s > runs(weak) * least_s
+
+
+def test_the_same_messages_are_measured_once(tmp_path: Path) -> None:
+    parts = ["jacobi", "cg"]
+    asked = StudyRequest(name="assignment", quick=True, ranks=2, placements=["core"], parts=parts)
+    assert [step.name for step in steps(find("assignment"), asked, tmp_path) if step.verb == "measure"] == [
+        "jacobi-1-measure-core"
+    ]
+
+
+def test_an_estimate_counts_shapes_and_transports(tmp_path: Path) -> None:
+    """24 ranks have six shapes of a grid; three sizes, two splits."""
+    asked = StudyRequest(name="sum3d", ranks=24, placements=["core"])
+    (sums,) = (step for step in steps(find("sum3d"), asked, tmp_path) if step.verb == "run sum3d")
+    assert runs(sums) == 3 * 6 * 2
+    one = Plan.model_validate({"operations": ["pingpong"], "ranks": 2})
+    every = Plan.model_validate({**one.model_dump(), "variants": ["all-transports"]})
+    assert estimate(every).whole_s > 4 * estimate(one).whole_s
 
 
 @pytest.mark.parametrize("name", names())
@@ -151,6 +199,8 @@ def test_an_estimate_names_its_bound() -> None:
             r"own, step 1: a study takes no all-transports",
             "hockney doctor --transports",
         ),
+        (("[[steps]]", 'parts = ["rnig"]\n[[steps]]'), r"no study 'rnig': did you mean 'ring'", ""),
+        (("[[steps]]", 'parts = ["assignment"]\n[[steps]]'), r"a part of a study has no parts", ""),
         (("[[steps]]", "[[steps"), r"own.toml is no TOML", ""),
     ],
 )

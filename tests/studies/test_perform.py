@@ -21,6 +21,8 @@ from hockney.runner.mpi import Mpi
 from hockney.runner.session import Refused
 from hockney.studies import perform
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 IMPORTED = Path(__file__).parents[1] / "importers" / "data"
 
 
@@ -42,7 +44,7 @@ def test_a_study_leaves_a_campaign_a_machine_a_page_and_its_answers(two: Path, t
     assert "Half a study" not in html
     findings = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
     assert said["findings"] == findings
-    assert 0 < len(findings) <= 10
+    assert 0 < len(findings) <= 5
     assert [finding["weight"] for finding in findings] == sorted((f["weight"] for f in findings), reverse=True)
     for finding in findings:
         assert finding["anchor"] in anchors(html)
@@ -51,6 +53,7 @@ def test_a_study_leaves_a_campaign_a_machine_a_page_and_its_answers(two: Path, t
     assert (folder / "study.toml").read_text(encoding="utf-8") == TWO
 
 
+@pytest.mark.usefixtures("wide")
 def test_an_interrupted_study_has_half_a_page_and_goes_on(
     two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +190,7 @@ def test_a_campaign_elsewhere_stays_as_it_is(campaign: Path, tmp_path: Path) -> 
     before = {path.name: path.stat().st_mtime_ns for path in campaign.iterdir()}
     out = succeeded("study", "point_to_point", "--from", campaign, "-o", tmp_path / "new" / "s", "--json")
     # The truth of its pingpong is 2 µs + n / 1 GB/s.
-    assert any("takes 2 µs" in finding["text"] for finding in json.loads(out)["findings"])
+    assert any("latency is 2 µs" in finding["text"] for finding in json.loads(out)["findings"])
     assert (tmp_path / "new" / "s" / "report.html").is_file()
     assert {path.name: path.stat().st_mtime_ns for path in campaign.iterdir()} == before
 
@@ -209,7 +212,7 @@ def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path)
     shown = ("--statistic", "max_over_ranks", "--bytes", "64")
     out = succeeded("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s", "--json")
     texts = [finding["text"] for finding in json.loads(out)["findings"]]
-    assert any("own choice takes × 1.50" in text and "median of 4 points" in text for text in texts)
+    assert any("chain is 1.50 × (" in text and "faster than the default" in text for text in texts)
     assert any(
         "chain is fastest from 8 B to 64 B, binary is fastest from 4 KiB to 32 KiB" in text for text in texts
     )
@@ -247,6 +250,7 @@ def test_a_folder_is_read_and_what_is_not_read_of_it_is_named(
     assert len(Campaign.open(tmp_path / "s" / "campaign").records()) == 2 * len(means)
 
 
+@pytest.mark.usefixtures("wide")
 def test_a_folder_that_lacks_all_that_a_study_needs_says_what(tmp_path: Path) -> None:
     source = IMPORTED / "osu_latency_7.4_percentiles.txt"
     err = refused("study", "ring", "--from", source, "-o", tmp_path / "s")

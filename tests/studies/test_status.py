@@ -133,6 +133,35 @@ def test_a_study_in_jobs_is_of_one_system_and_its_jobs_have_plain_names(tmp_path
     assert {path.name for path in (tmp_path / "s/jobs").iterdir()} == {"my-study-1n.sh", "my-study-2n.sh"}
 
 
+def test_a_study_of_parts_is_one_chain_of_jobs(tmp_path: Path, command: Fake) -> None:  # noqa: F811
+    """As many as its steps need; each waits for the one before, on more nodes, too."""
+    program = command("sbatch", "Submitted batch job 17")
+    words = (
+        "study",
+        "assignment",
+        "-o",
+        tmp_path / "s",
+        "--nodes",
+        "1,2",
+        "--ranks",
+        "4",
+        "--parts",
+        "ring,sum3d",
+    )
+    succeeded(*words, "--submit", "slurm", "--walltime", "20min", "--now")
+    written = sorted(path.name for path in (tmp_path / "s/jobs").glob("*.sh"))
+    assert written[0] == "assignment-1n-2.sh"
+    assert len(written) > 3
+    lines = (tmp_path / "s/jobs/submitted.jsonl").read_text().splitlines()
+    assert [json.loads(line)["name"] for line in lines][:2] == ["assignment-1n", "assignment-1n-2"]
+    last = program.with_suffix(".words").read_text()
+    assert "--dependency=afterany:17" in last
+    assert "assignment-2n" in last
+    (tmp_path / "s/study.json").unlink()
+    said = succeeded("study", "assignment", "-o", tmp_path / "t", *words[4:], "--submit", "slurm")
+    assert "sbatch --dependency=afterany:JOB " in " ".join(said.split())
+
+
 def test_what_is_neither_is_refused(tmp_path: Path) -> None:
     refused("status", tmp_path / "nothing")
 

@@ -62,7 +62,7 @@ def test_a_shell_offers_the_names_of_the_campaign_at_hand(tmp_path: Path) -> Non
 def test_of_a_machine_file_too_and_only_what_is_in_it(tmp_path: Path) -> None:
     text = '{"point_to_point": [{"operation": "pingpong", "locality": "numa", "variant": "sm"}]}'
     (tmp_path / "m.json").write_text(text, encoding="utf-8")
-    assert offers("hockney show m.json --variant s", tmp_path) == ["sm"]
+    assert offers("hockney show m.json --where variant=s", tmp_path) == ["variant=sm"]
     assert offers("hockney predict pingpong --machine m.json --locality n", tmp_path) == ["numa"]
 
 

@@ -28,7 +28,7 @@ from hockney.terminal import application
 def walk(command, words, context):
     with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
         root.main(args=[*words, "--help"], prog_name="hockney", standalone_mode=False)
-    assert "Usage: hockney" in shown.getvalue(), words
+    assert "Usage: hockney" in shown.getvalue() and "<class" not in shown.getvalue(), words
     pages.append(words)
     for name in getattr(command, "list_commands", lambda _: [])(context):
         walk(command.get_command(context, name), [*words, name], context)
@@ -102,7 +102,7 @@ def test_the_files_of_a_group_tell_each_verb_that_is_entered() -> None:
 
 
 def test_a_verb_that_is_called_loads_no_other() -> None:
-    loaded = {name for name in hockney("scaling", "amdahl", "--serial-fraction", "0.1") if "hockney.cli." in name}
+    loaded = {name for name in hockney("scaling", "amdahl", "0.1") if "hockney.cli." in name}
     assert loaded == {"hockney.cli.scaling"}
 
 

@@ -68,7 +68,7 @@ def test_a_broadcast_is_one_file_and_a_heading(tree: Tree, tmp_path: Path) -> No
         counted = tree.json("schedule", "count", "bcast", *point)
         assert (counted["messages"], counted["rounds"]) == (39, 9)
         # By hand, on each level: three sends of 1 µs, 2 µs on the way, a receive of 1 µs.
-        costs = ("--latency", "2us", "--overhead", "1us")
+        costs = ("--loggops", "L=2us,o=1us")
         assert tree.json("simulate", "bcast", *point, *costs)["makespan_s"] == pytest.approx(18e-6)
         machine = tree.root / "machines" / "bluegene_p.json"
         (size,) = tree.json("predict", "bcast", *point, "--machine", machine)["predictions"]

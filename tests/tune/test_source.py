@@ -106,3 +106,33 @@ def test_what_its_intervals_are_is_said(
     done = json.loads(outcome(*words, "--json")[1])
     assert done["launches"] == launches
     assert said in done["intervals"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "gain", "said"),
+    [
+        ((None, None), (4 * 0.9 / 1.1, 4 * 1.1 / 0.9), "assumed ±10 %"),
+        ((1.0, 1.0), (4.0, 4.0), "measured"),
+    ],
+    ids=["a mean alone", "equal times"],
+)
+def test_an_interval_that_nobody_measured_is_named_in_its_row(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    ends: tuple[float | None, ...],
+    gain: tuple[float, ...],
+    said: str,
+) -> None:
+    records = [
+        record(name, time_s, samples=[], low=ends[0] and time_s, high=ends[1] and time_s)
+        for name, time_s in (("default", 4e-3), ("tuned:chain", 1e-3))
+    ]
+    planted(monkeypatch, records, [])
+    file = tmp_path / "rules"
+    words = ("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
+    row = next(line for line in succeeded(*words).splitlines() if line.lstrip().startswith("bcast"))
+    assert said in row
+    (cell,) = json.loads(outcome(*words, "--json")[1])["cells"]
+    assert cell["interval_by"] == said
+    assert (cell["gain_low"], cell["gain_high"]) == pytest.approx(gain)
+    assert ("assumed ±10 %" in file.read_text()) == (said != "measured")

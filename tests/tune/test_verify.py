@@ -13,11 +13,12 @@ import pytest
 from tests.tune.planted import record
 
 from hockney.errors import RequestError
+from hockney.models.over_ranks.choice import Time
 from hockney.records.contents import Contents
 from hockney.records.levels import Level
 from hockney.records.verification import Effect, Proof, Verification, VerifiedCell
 from hockney.records.visits import Settled, ranks_of
-from hockney.tune.cells import CallTimes, Time
+from hockney.tune.cells import CallTimes
 from hockney.tune.rules import Method, Rule
 from hockney.tune.trial import Probe
 from hockney.tune.verify import Ratio, TrialTimes, judged, proof

@@ -1,8 +1,10 @@
 #include "offer.hpp"
 
 #include <climits>
+#include <sstream>
 
 #include "../../schedule/collective.hpp"
+#include "../../schedule/written.hpp"
 #include "../json.hpp"
 
 namespace hockney {
@@ -16,6 +18,13 @@ const LibraryAlgorithm* find_library_algorithm(const std::string& operation, con
 const Algorithm* find_schedule(const std::string& operation, const std::string& name) {
     const auto found = algorithms().find({operation, name});
     return found == algorithms().end() ? nullptr : &found->second;
+}
+
+void define_schedule(const Request& request) {
+    std::vector<Word> program;
+    std::istringstream words(request.text("program"));
+    for (Word word = 0; words >> word; words.ignore(1, ',')) program.push_back(word);
+    define(request.text("operation"), request.text("algorithm"), std::move(program));
 }
 
 Problem problem_of(const Request& request) {

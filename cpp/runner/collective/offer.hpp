@@ -16,6 +16,9 @@ std::string algorithms_json();
 const LibraryAlgorithm* find_library_algorithm(const std::string& operation, const std::string& name);
 const Algorithm* find_schedule(const std::string& operation, const std::string& name);
 
+// Takes a schedule that a user wrote, before it is asked for by its name.
+void define_schedule(const Request& request);
+
 // What a request asks of an algorithm.
 Problem problem_of(const Request& request);
 

@@ -6,7 +6,9 @@ from .apps import Told as Told
 from .apps import predict_application as predict_application
 from .apps import run_application as run_application
 from .campaign import Campaign as Campaign
+from .checks import Against as Against
 from .checks import CheckAnswer as CheckAnswer
+from .checks import QuantityChange as QuantityChange
 from .checks import check as check
 from .comparison import Comparison as Comparison
 from .evaluation import BestBaseline as BestBaseline
@@ -43,6 +45,9 @@ from .joined import MergeAnswer as MergeAnswer
 from .joined import import_files as import_files
 from .joined import merge as merge
 from .machine import Machine as Machine
+from .measured import MeasuredCollective as MeasuredCollective
+from .measured import MeasuredPair as MeasuredPair
+from .measured import Throughput as Throughput
 from .measuring import MeasureAnswer as MeasureAnswer
 from .measuring import MeasurePlanned as MeasurePlanned
 from .measuring import MeasureRequest as MeasureRequest
@@ -90,6 +95,7 @@ from .scaling import ScalingStudy as ScalingStudy
 from .scaling import scaling_law as scaling_law
 from .scaling import scaling_studies as scaling_studies
 from .schedules import CountOfOne as CountOfOne
+from .schedules import CountOnRanks as CountOnRanks
 from .schedules import ScheduleRequest as ScheduleRequest
 from .schedules import draw_schedule as draw_schedule
 from .schedules import export_schedule as export_schedule
@@ -112,7 +118,9 @@ from .studies import StudyPlanned as StudyPlanned
 from .studies import status as status
 from .studies import study as study
 from .tuning import TuneAnswer as TuneAnswer
+from .tuning import TunedCell as TunedCell
 from .tuning import Tuning as Tuning
 from .tuning import Verification as Verification
 from .tuning import tune_file as tune_file
 from .views import show as show
+from .views import warnings_of as warnings_of

@@ -21,12 +21,5 @@ def apply(options: ApplyOptions, warn: Callable[[str], None], *, sums: bool) -> 
     launch = understand(options.command, options.mpi)
     if launch.mpi and table.mpi not in ("", launch.mpi.describe()):
         warn(f"{options.table} is for {table.mpi}, and the program runs on {launch.mpi.describe()}")
-    settings = variables(
-        table,
-        bitwise=options.bitwise,
-        sums=sums,
-        compare=options.compare,
-        scratch_B=options.scratch_B,
-        kept_B=options.kept_B,
-    )
+    settings = variables(table, bitwise=options.bitwise, sums=sums, compare=options.compare)
     return applied(run(launch, settings), table, compare=options.compare)

@@ -13,11 +13,14 @@ import pandas as pd
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.machine.build import fitted as machine_of
+from hockney.machine.congestion import known_network
 from hockney.machine.file import Machine as MachineFile
 from hockney.machine.file import expect_measurements
 from hockney.machine.hops import hops_effects
+from hockney.machine.locality import read
 from hockney.network.topologies.base import parse_spec
-from hockney.records.contents import Contents, read
+from hockney.network.traffic.measured import hosts_of
+from hockney.records.contents import Contents
 from hockney.records.keys import TRANSFERS
 
 if TYPE_CHECKING:
@@ -88,14 +91,16 @@ class Campaign:
         `topology` is the network between nodes, such as `"torus:8x8x4"`. RequestError where there is nothing that
         a model is of.
         """
-        network = parse_spec(topology) if topology else None
         contents = self.contents
+        network = parse_spec(topology) if topology else None
+        if network is None and (own := contents.topology and known_network(contents.topology)):
+            network = own if len(hosts_of(contents.launches)) == own.nodes else None
         if contents.apps and contents.frame.empty and not contents.effects:
             raise runs_alone(self.path, contents.apps)
-        machine = machine_of(contents, progress)
+        machine = machine_of(contents, progress, network=network)
         if network is not None:
             machine.topology = network.spec
-            machine.effects += hops_effects(self.path, network)
+            machine.effects += hops_effects(contents, network)
         return machine
 
     def evaluate(
@@ -146,7 +151,7 @@ class Campaign:
         systems: Sequence[str] = (),
         statistic: str = "",
         sizes_B: Sequence[int] = (),
-        any_level: bool = False,
+        anonymous: bool = False,
         progress: Doing = unsaid,
     ) -> Page:
         """The report, written to `output` where one is named: see `hockney.api.pages.report`."""
@@ -159,7 +164,7 @@ class Campaign:
             systems=systems,
             statistic=statistic,
             sizes_B=sizes_B,
-            any_level=any_level,
+            anonymous=anonymous,
             progress=progress,
         )
         if output is not None:

@@ -12,8 +12,7 @@ from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine, load
-from hockney.machine.levels import at_any_level
-from hockney.records.contents import read
+from hockney.machine.locality import read
 from hockney.report.card.content import CardAnswer as CardAnswer
 from hockney.report.card.content import content
 from hockney.report.card.page import render
@@ -44,19 +43,15 @@ class Card:
         return as_html(repr(self), self.key)
 
 
-def card(machine: Machine, *, any_level: bool = False) -> Card:
-    """The machine's numbers with intervals, formulas, limits and provenance; `any_level` as of `at_any_level`."""
-    if any_level:
-        (machine,) = at_any_level(machine)
+def card(machine: Machine) -> Card:
+    """The machine's numbers with intervals, formulas, limits and provenance."""
     return Card(machine, content(machine))
 
 
-def write_card(
-    path: Path, output: Path, in_place: str, progress: Progress, *, any_level: bool = False
-) -> CardAnswer:
+def write_card(path: Path, output: Path, in_place: str, progress: Progress) -> CardAnswer:
     """The card of a machine file, or of the machine fitted to a campaign or table, written."""
     is_measured = path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet"))
-    made = card(_fitted(path, progress) if is_measured else load(path), any_level=any_level)
+    made = card(_fitted(path, progress) if is_measured else load(path))
     made.write(output)
     return replace(made.content, card=str(output), in_place=in_place)
 

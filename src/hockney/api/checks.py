@@ -12,7 +12,8 @@ from hockney.campaign.further import measure_into
 from hockney.campaign.plan import Plan
 from hockney.campaign.trust import doubt
 from hockney.check.against import Changes, against, source
-from hockney.check.answer import Against
+from hockney.check.against import QuantityChange as QuantityChange
+from hockney.check.answer import Against as Against
 from hockney.check.answer import CheckAnswer as CheckAnswer
 from hockney.check.cells import times_of
 from hockney.check.claims import judge_claims, parse_claim
@@ -21,8 +22,9 @@ from hockney.check.junit import as_junit
 from hockney.check.study import Checked, study
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
+from hockney.machine.locality import read
 from hockney.options.check import CheckOptions
-from hockney.records.contents import Contents, read
+from hockney.records.contents import Contents
 from hockney.records.folder import Campaign
 
 
@@ -75,7 +77,7 @@ def _with_guidelines(answer: CheckAnswer, checked: Checked) -> CheckAnswer:
         compared=len(checked.findings),
         violated=len(checked.violations),
         kept=len(checked.of("kept")),
-        cannot_be_told=len(checked.of("cannot be told")),
+        undecided=len(checked.of("undecided")),
         points_of_another_level=checked.left_out,
         operations_of_other_statistics=checked.of_other_statistics,
         power=checked.power,
@@ -85,8 +87,8 @@ def _with_guidelines(answer: CheckAnswer, checked: Checked) -> CheckAnswer:
 
 
 def _against(older: str, changes: Changes) -> Against:
-    others = (len(changes.of("not slower")), len(changes.of("cannot be told")), changes.missing)
-    return Against(older, len(changes.changes), changes.of("slower"), *others)
+    others = (len(changes.of("not slower")), len(changes.of("undecided")), changes.missing)
+    return Against(older, len(changes.changes), changes.of("slower"), changes.of("faster"), *others)
 
 
 def _refuse_guidelines(options: CheckOptions) -> None:

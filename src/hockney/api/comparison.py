@@ -9,7 +9,6 @@ from pydantic import TypeAdapter
 
 from hockney.api.shown import as_html
 from hockney.machine.file import Machine
-from hockney.machine.levels import at_any_level
 from hockney.report.views.difference import difference
 from hockney.report.views.difference_text import Difference
 from hockney.report.views.quantity import QuantityComparison
@@ -42,16 +41,16 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         columns = ["where", "quantity", "a", "b", "unit", "ratio", "ratio_low", "ratio_high", "verdict"]
-        return as_html(repr(self), self.frame.reindex(columns=columns), self.summary.splitlines())
+        return as_html(
+            repr(self),
+            self.frame.reindex(columns=columns),
+            [*self.summary.splitlines(), *self.difference.concerns],
+        )
 
 
-def compare(
-    names: tuple[str, str], machines: tuple[Machine, Machine], *, points: bool = False, any_level: bool = False
-) -> Comparison:
+def compare(names: tuple[str, str], machines: tuple[Machine, Machine], *, points: bool = False) -> Comparison:
     """Compare entry by entry, effect by effect; with `points` every measured size, too.
 
-    Numbers that three launches or more a side measured are judged, all together. `any_level` takes what was
-    measured at all levels of the machine. RequestError where that says nothing.
+    Numbers that three launches or more a side measured are judged, all together.
     """
-    a, b = at_any_level(*machines) if any_level else machines
-    return Comparison(difference(a, b, names=names, points=points))
+    return Comparison(difference(*machines, names=names, points=points))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
 from hockney.fields import flags_written
 from hockney.machine.file import expect_measurements
+from hockney.machine.locality import load, read
 from hockney.machine.system import find_system
 from hockney.models._evaluate import BestBaseline as BestBaseline
 from hockney.models._evaluate import MessagesEvaluation as MessagesEvaluation
@@ -32,9 +33,9 @@ from hockney.predict.evaluate import JudgedEstimator as JudgedEstimator
 from hockney.predict.evaluate import evaluate as evaluate_estimators
 from hockney.predict.evaluate import table as predicted_table
 from hockney.records import table
-from hockney.records.contents import read
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.series import default_statistic, series
+from hockney.units import percent
 from hockney.words import several
 
 if TYPE_CHECKING:
@@ -115,7 +116,11 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         best = self.result.best_baseline
-        said = f"best baseline: {best.name}, median error {best.median_relative_error:.1%}" if best else ""
+        said = (
+            f"best baseline: {best.name}, median error {percent(best.median_relative_error or 0.0)}"
+            if best
+            else ""
+        )
         return as_html(repr(self), self.frame, [said, *getattr(self.result, "shortfalls", ()), *self.warnings])
 
 
@@ -130,14 +135,13 @@ def evaluate(
     system: str = "",
     seed: int = 1,
     progress: Progress = silent,
-    warn: Callable[[str], None] = lambda _: None,
 ) -> Evaluation:
     """Fit each model to a part of what was measured, and judge it on the rest.
 
     Of messages every second size of each series is held out. Of a collective `train` and `test` say which points
     are seen and asked for, such as `"ranks <= 64"`; `system` describes it, `seed` is that of `sample()`. Of rings
     every second number of processes is held out. With the model that answers among `models` all baselines are
-    judged, as without any. `warn` hears what is wrong with the table before the work begins.
+    judged, as without any.
     RequestError where nothing can be held out.
     """
     path, models = expect_measurements(Path(path)), several(models)
@@ -148,10 +152,9 @@ def evaluate(
                 f"`hockney report {path}` sets its predictions beside what was measured",
             )
         return Evaluation(evaluate_rings(path))
-    frame = table.load(path, statistic)
+    described = find_system(system) if system else None
+    frame = load(path, statistic, [described] if described else [])
     warnings: list[str] = frame.attrs.get("warnings", [])
-    for warning in warnings:
-        warn(warning)
     if frame.empty and (apps := read(path).apps):
         raise runs_alone(path, apps)
     if not (train.strip() or test.strip()):
@@ -173,7 +176,7 @@ def evaluate(
         test,
         statistic=statistic,
         names=models,
-        system=find_system(system) if system else None,
+        system=described,
         seed=seed,
         progress=progress,
     )
@@ -184,9 +187,7 @@ OF_COLLECTIVES = ("system", "by", "predictions", "figure")
 """Options that need --train or --test."""
 
 
-def evaluate_options(
-    options: EvaluateOptions, progress: Progress = silent, warn: Callable[[str], None] = lambda _: None
-) -> Evaluation:
+def evaluate_options(options: EvaluateOptions, progress: Progress = silent) -> Evaluation:
     """Evaluate what options of `hockney evaluate` ask for, and write the files that they name.
 
     RequestError as `evaluate`, and for options that mean nothing together.
@@ -200,9 +201,13 @@ def evaluate_options(
     unfit = [flag for name, flag in flags.items() if name in OF_COLLECTIVES]
     if unfit and not is_split and options.operation not in applications():
         raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
-    fields = {"operation", "train", "test", "models", "statistic", "system", "seed"}
+    if options.figure:
+        from hockney.report.drawn import checked_ending
+
+        checked_ending(options.figure)
+    fields = {"operation", "train", "test", "models", "statistic", "system"}
     asked = options.model_dump(include=fields)
-    evaluation = evaluate(options.campaign, **asked, progress=progress, warn=warn)
+    evaluation = evaluate(options.campaign, **asked, progress=progress)
     if options.predictions:
         table.write(evaluation.predictions, options.predictions)
     if options.figure:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from hockney.api.campaign import Campaign, Doing, unsaid
-from hockney.machine.file import Machine, check_writable, save
+from hockney.errors import RequestError
+from hockney.machine.file import Machine, check_writable, load, save
+from hockney.machine.measured import MeasuredPair, effect_lines, measured_pairs
+from hockney.machine.select import collective_title
+from hockney.machine.shipped import MACHINE
 from hockney.models.views import VIEWS
+from hockney.records.folder import beside
 from hockney.records.keys import TRANSFERS
-from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
+from hockney.report.views.render import oversubscription, overview
 
 if TYPE_CHECKING:
     from hockney.apps.ring.lines import RingComparison
-    from hockney.report.views.sections import ModelSection
-
-MOST_PARAMETERS = 6
-"""Of an effect that are printed here; `show` has all."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class FittedFile:
     def warnings(self) -> list[str]:
         """What should be known before the models are trusted."""
         return self.machine.provenance.warnings if self.machine else []
+
+    @property
+    def noise(self) -> str:
+        """The kind of run: quiet, disturbed or unusable; "" where it is not known."""
+        return self.machine.provenance.noise if self.machine else ""
 
     @property
     def remarks(self) -> list[str]:
@@ -61,59 +66,57 @@ class FittedFile:
         }
 
     @property
-    def text(self) -> str:
-        """The formulas of the preferred models, of effects in a few lines, of collectives and of rings."""
+    def pairs(self) -> list[MeasuredPair]:
+        """The numbers of each kind of pair."""
+        return measured_pairs(self.machine.point_to_point) if self.machine else []
+
+    @property
+    def lines(self) -> list[str]:
+        """A line for each effect and each model of a collective, the library's own choices first; then rings."""
         if self.machine is None:
             curves = [ring.curve for ring in self.rings]
             titles = [curve.title_among(curves) for curve in curves]
             end = f"no machine file: none of {', '.join(TRANSFERS)} was measured"
-            return "\n".join([*_ring_lines(self.rings, titles), end])
-        parts = [as_formulas(preferred(self.machine), figures=True), *_beside_messages(self.machine)]
-        lines = ["\n\n".join(filter(None, parts))]
-        if self.machine.effects:
-            lines.append(
-                f"\nformulas of the effects, and what could not be identified: `hockney show {self.path}`"
-            )
-        lines += _ring_lines(self.rings, [ring.curve.title for ring in self.rings])
-        return "\n".join([*lines, f"wrote {self.path}"])
+            return [*_ring_lines(self.rings, titles), end]
+        models = sorted(self.machine.collectives, key=lambda model: bool(model.algorithm))
+        return [
+            *(line for effect in self.machine.effects for line in effect_lines(effect)),
+            *(f"{collective_title(model, models)}: {model.quality_in_short}" for model in models),
+            *_ring_lines(self.rings, [ring.curve.title for ring in self.rings]),
+        ]
 
 
-def fit_to_file(measured: Path, output: Path, topology: str = "", *, progress: Doing = unsaid) -> FittedFile:
+def fit_to_file(
+    measured: Path, output: Path | None = None, topology: str = "", *, progress: Doing = unsaid
+) -> FittedFile:
     """Fit every model to a campaign or table and write the machine file; errors as `Campaign.fit` and `save`.
 
+    Without `output` the file lies beside what was read. RequestError where it would replace another campaign's.
     Of rings alone there are lines, and no file: that is made from messages between two ranks.
     """
+    output = output or beside(measured, MACHINE.name)
     check_writable(output)
     campaign = Campaign.open(measured)
     if campaign.has_rings_alone:
         return FittedFile(None, None, campaign.rings)
     machine = campaign.fitted(topology, progress=lambda name: progress(f"fitting {name}"))
+    _expect_own(output, machine)
     progress(f"writing {output}")
     save(machine, output)
     return FittedFile(output, machine, campaign.rings)
 
 
-def _beside_messages(machine: Machine) -> list[str]:
-    """Effects in a few lines, and the formulas of collectives."""
-    if not machine.effects and not machine.collectives:
-        return []
-    # They bring closed forms, which messages do without.
-    from hockney.report.views.render_views import sections_text
-    from hockney.report.views.sections import of_collectives, of_effects
-
-    return [
-        sections_text([shortened(section) for section in of_effects(machine)], (), True),
-        sections_text(of_collectives(machine, None), ("exact",), False),
-    ]
-
-
-def shortened(section: ModelSection) -> ModelSection:
-    """The first parameters of an effect; where it has none, the reasons."""
-    if not section.parameters:
-        return section
-    first = dict(islice(section.parameters.items(), MOST_PARAMETERS))
-    others = len(section.parameters) - len(first)
-    return replace(section, parameters=first, lines=[f"and {others} more"] if others else [], as_printed=[])
+def _expect_own(path: Path, machine: Machine) -> None:
+    """RequestError where `path` holds a machine that was fitted to none of this one's measurements."""
+    there, here = (
+        {launch.id for launch in of.provenance.launches}
+        or {entry.measurements.campaign for entry in of.point_to_point}
+        for of in (load(path) if path.exists() else machine, machine)
+    )
+    if here and not there & here:
+        raise RequestError(
+            f"{path} was fitted to another campaign; it was not changed", "choose another name with -o"
+        )
 
 
 def _ring_lines(rings: Sequence[RingComparison], titles: Sequence[str]) -> list[str]:

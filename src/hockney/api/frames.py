@@ -20,13 +20,12 @@ from hockney.predict.fft import predict_fft
 from hockney.predict.messages import predict_messages
 from hockney.predict.options import (
     AddedEffects,
-    BlockFace,
-    BlockLayout,
     CollectiveCase,
     EffectOptions,
     FftCase,
     MachineFile,
     Message,
+    ScatteredData,
 )
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
@@ -177,7 +176,7 @@ def _of_fft(asking: _Asking) -> Rows:
 
 
 def _of_datatype(asking: _Asking) -> Rows:
-    answer = predict_datatype(*asking.models(BlockLayout, BlockFace, EffectOptions))
+    answer = predict_datatype(*asking.models(ScatteredData, EffectOptions))
     layout = {
         **_columns(answer, "machine", "layout", "ways", "verdict", "notes"),
         "operation": asking.operation,

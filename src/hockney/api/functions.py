@@ -48,9 +48,9 @@ def evaluate(measured: Measured, operation: str = "pingpong", **asked: Any) -> E
     return _campaign(measured).evaluate(operation, **asked)
 
 
-def compare(a: Models, b: Models, *, points: bool = False, any_level: bool = False) -> Comparison:
+def compare(a: Models, b: Models, *, points: bool = False) -> Comparison:
     """`Machine.compare`: what differs between A and B by more than chance."""
-    return _machine(a).compare(_machine(b), points=points, any_level=any_level)
+    return _machine(a).compare(_machine(b), points=points)
 
 
 def tune(measured: Measured | Machine, target: str, **asked: Any) -> Tuning:

@@ -13,9 +13,11 @@ from hockney.campaign.prepare import default_ranks
 from hockney.campaign.trust import doubt
 from hockney.errors import RequestError
 from hockney.fields import flags_written
-from hockney.machine.build import build
+from hockney.machine.build import fitted
 from hockney.machine.file import is_machine_file, load
-from hockney.machine.system import find_system
+from hockney.machine.locality import load as located
+from hockney.machine.locality import read
+from hockney.machine.system import System, find_system
 from hockney.options.identify import IdentifyOptions
 from hockney.predict.estimators.base import Progress, known_defaults, silent
 from hockney.predict.identified import IdentifiedCell as IdentifiedCell
@@ -32,8 +34,8 @@ from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES
 
 OF_WATCH = ("mpi", "hosts", "trust")
-NOT_OF_WATCH = ("by", "statistic", "system", "machine", "nodes")
-OF_TABLE = ("statistic", "system", "machine")
+NOT_OF_WATCH = ("by", "system", "machine", "nodes")
+OF_TABLE = ("system", "machine")
 OF_MACHINE = ("ranks", "nodes", "sizes_B")
 """Of a table the ranks and sizes are answered that it has."""
 USUAL_B = tuple(2**power for power in range(21))
@@ -108,7 +110,8 @@ def _of_machine_file(options: IdentifyOptions, source: Path) -> IdentifyAnswer:
 
 
 def _of_table(options: IdentifyOptions, source: Path, progress: Progress) -> IdentifyAnswer:
-    frame = table.load(source, options.statistic)
+    system = find_system(options.system) if options.system else None
+    frame = located(source, "", [system] if system else [])
     warnings = list(frame.attrs.get("warnings", []))
     chosen = known_collectives(options.operations) or [
         name for name in COLLECTIVES if ((frame["operation"] == name) & (frame["algorithm"] == DEFAULT)).any()
@@ -118,15 +121,13 @@ def _of_table(options: IdentifyOptions, source: Path, progress: Progress) -> Ide
             f"{source} has no collective with the algorithm {DEFAULT}",
             "measure one: `hockney measure --operation bcast --algorithm default,all`",
         )
-    costs = _costs(options, source, frame)
-    system = find_system(options.system) if options.system else None
+    costs = _costs(options, source, frame, [system] if system else [])
     identified = [
         answer
         for operation in chosen
         for answer in answers(
             frame,
             operation,
-            statistic=options.statistic,
             ways=_ways(options.by),
             system=system,
             costs=costs,
@@ -136,16 +137,19 @@ def _of_table(options: IdentifyOptions, source: Path, progress: Progress) -> Ide
     return IdentifyAnswer(identified, warnings)
 
 
-def _costs(options: IdentifyOptions, source: Path, frame: pd.DataFrame) -> MachineCosts | None:
-    """The costs of messages: of the machine file, or of what else the campaign measured; None without any."""
+def _costs(
+    options: IdentifyOptions, source: Path, frame: pd.DataFrame, systems: Sequence[System]
+) -> MachineCosts | str:
+    """The costs of messages: of the machine file, or of what else the campaign measured; a text: why without."""
     if options.machine is not None:
         return of_machine(load(options.machine), str(options.machine))
-    if TIMES not in _ways(options.by) or not frame["operation"].eq("pingpong").any():
-        return None
+    many = int(frame["operation"].eq("pingpong").sum())
+    if TIMES not in _ways(options.by) or not many:
+        return ""
     try:
-        return of_machine(build(source), str(source))
-    except RequestError:
-        return None
+        return of_machine(fitted(read(source, systems)), str(source))
+    except RequestError as error:
+        return f"its {many} rows of ping-pongs do not say what messages cost: {error.message}"
 
 
 def _watched(options: IdentifyOptions, progress: Progress) -> IdentifyAnswer:

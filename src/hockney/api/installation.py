@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hockney.batch.base import Partition, partitions
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.options.runner import DoctorOptions, LabName, LabRunOptions, LabUpOptions
+from hockney.options.runner import DoctorOptions, LabRunOptions, LabUpOptions
 from hockney.records.nodes import format_bits, links, node_facts
 from hockney.runner import lab
 from hockney.runner.doctor import Diagnosis, diagnose
@@ -53,7 +53,7 @@ def doctor(options: DoctorOptions, progress: Callable[[str], None]) -> DoctorAns
 def lab_up(options: LabUpOptions) -> Lab:
     """Make hosts of this machine, joined by a bridge; errors as of `lab.up`."""
     rate = options.link_B_per_s
-    return lab.up(options.name, options.hosts, None if rate is None else 8 * rate)
+    return lab.up(lab.called(), options.hosts, None if rate is None else 8 * rate)
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,15 @@ class LabDown:
     namespaces_deleted: int
 
 
-def lab_down(options: LabName) -> LabDown:
+def lab_down() -> LabDown:
     """Take a lab away; errors as of `lab.down`."""
-    return LabDown(options.name, lab.down(options.name))
+    return LabDown(lab.called(), lab.down(lab.called()))
 
 
 def lab_run(options: LabRunOptions) -> None:
     """Become a command on the first host of a lab; EnvironmentLack for one that is no program."""
     lab.expect_able()
-    host = lab.find(options.name)
+    host = lab.find(lab.called())
     program = shutil.which(options.command[0])
     if program is None:
         raise EnvironmentLack(f"no program {options.command[0]!r}", "check its name and the PATH")

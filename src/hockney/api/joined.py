@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -13,6 +13,7 @@ from hockney.importers._collect import collect, write
 from hockney.importers._summary import ImportAnswer as ImportAnswer
 from hockney.importers._summary import summary
 from hockney.importers.base import Given
+from hockney.machine.locality import Localities, given_system
 from hockney.options.joined import ImportOptions, MergeOptions
 from hockney.records import merge as joining
 from hockney.records.contents import Contents
@@ -39,9 +40,13 @@ def import_files(options: ImportOptions, given: Given, closing: Callable[[], obj
     `closing` is called when all is read and written but for the last step. RequestError where nothing could be
     read; then nothing is written.
     """
-    collection = collect(options.files, given, options.format_name)
+    name, systems = given_system(given.system)
+    given = given.model_copy(update={"system": name})
+    localities = Localities(systems)
+    collection = collect(options.files, given, options.format_name, located=localities.of_frame)
     write(collection, options.output, given, closing)
-    return summary(collection, options.output, given)
+    answer = summary(collection, options.output)
+    return replace(answer, notes=[*answer.notes, *localities.notes])
 
 
 def merge(options: MergeOptions, closing: Callable[[], object]) -> MergeAnswer:

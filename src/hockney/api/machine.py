@@ -92,12 +92,12 @@ class Machine:
         given = {name: value for name, value in asked.items() if value is not None}
         return frame(self.content, self.path, operation, {**given, **options})
 
-    def compare(self, other: Machine, *, points: bool = False, any_level: bool = False) -> Comparison:
+    def compare(self, other: Machine, *, points: bool = False) -> Comparison:
         """This machine (A) and another (B), quantity by quantity: see `hockney.api.comparison.compare`."""
         from hockney.api.comparison import compare
 
         names = str(self.path), str(other.path)
-        return compare(names, (self.content, other.content), points=points, any_level=any_level)
+        return compare(names, (self.content, other.content), points=points)
 
     def tune(
         self,
@@ -114,11 +114,11 @@ class Machine:
 
         return of_machine(self.content, target, self.path, operations, ranks, where, mpi, sizes_B=sizes_B)
 
-    def card(self, output: str | Path | None = None, *, any_level: bool = False) -> Card:
+    def card(self, output: str | Path | None = None) -> Card:
         """The machine on a few printed pages, written to `output` where one is named."""
         from hockney.api.cards import card
 
-        made = card(self.content, any_level=any_level)
+        made = card(self.content)
         if output is not None:
             made.write(output)
         return made

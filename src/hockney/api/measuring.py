@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from hockney.api.measured import MeasureAnswer as MeasureAnswer
+from hockney.api.measured import MeasurePlanned as MeasurePlanned
 from hockney.batch.base import allocation
-from hockney.campaign.answers import MeasureAnswer as MeasureAnswer
-from hockney.campaign.answers import MeasurePlanned as MeasurePlanned
 from hockney.campaign.effect_runs import expect_subsets
 from hockney.campaign.estimate import compile_s, estimate
 from hockney.campaign.jobs import WrittenJobs as WrittenJobs
@@ -24,9 +24,13 @@ from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_m
 from hockney.campaign.prepare import launches as prepare
 from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.trust import doubt, seal
-from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.fields import Value, flag
 from hockney.fields import options as options_of
+from hockney.machine.build import reviewed
+from hockney.machine.effects import effects_of
+from hockney.machine.locality import read
+from hockney.machine.measured import effect_lines, measured_collectives, measured_pairs
 from hockney.network.topologies.base import parse_spec
 from hockney.options.measure import MeasureOptions, Submission
 from hockney.predict.adaptive import Adaptive
@@ -35,6 +39,7 @@ from hockney.records.folder import JOBS, PLAN, Campaign
 from hockney.records.journal import StoredPlan
 from hockney.records.record import Record
 from hockney.records.visits import CHOICES
+from hockney.runner.find import find, measures_a_wheel
 from hockney.runner.transports import ALL
 from hockney.studies.crowding import ONLY_CHECKS
 from hockney.terminal import say
@@ -42,7 +47,7 @@ from hockney.terminal.signals import Interrupted
 from hockney.tune.loading import traps_of
 from hockney.writing import NotWritten
 
-NOT_OF_EFFECTS = ("pairs", "off_cache", "window", "visits", "root", "start", "adaptive")
+NOT_OF_EFFECTS = ("pairs", "off_cache", "window", "visits", "root", "adaptive")
 OF_EFFECTS = {
     "sizes_B": ("congestion", "injection", "subsets"),
     **dict.fromkeys(("algorithms", "rank_counts", "segments_B", "radices"), ("subsets",)),
@@ -93,13 +98,15 @@ def measure(
         seal(output)
     ready_s = time.monotonic()
     if not quiet:
-        say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
+        first = prepared[0]
+        say.line(f"{first.mpi_name} ({first.mpi_why})")
+        say.line(f"{plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
         if given is not None:
             say.line(job_text(given))
     ended: Interrupted | NotWritten | None = None
     outcome: Outcome | None = None
     try:
-        with say.PointsBar(quiet=quiet) as watcher:
+        with say.PointsBar(quiet=quiet, ends_with=not quiet) as watcher:
             # Preparing took some of it.
             left = None if given is None else given.work_s
             job_s = None if left is None else left - (ready_s - began_s)
@@ -211,6 +218,9 @@ def _answer(
     output: Path, plan: Plan, outcome: Outcome, records: list[Record], answers: int, took: Took
 ) -> MeasureAnswer:
     elapsed_s = sum(record.elapsed_s or 0.0 for record in records if record.samples)
+    contents = read(output)
+    entries, said = reviewed(contents)
+    told = effects_of(contents.effects, lambda _: None) if contents.effects else []
     return MeasureAnswer(
         campaign=str(output),
         records=len(records),
@@ -226,7 +236,11 @@ def _answer(
         left_out=outcome.left_out,
         job_is_over=outcome.job_is_over,
         effects_left_out=outcome.effects_left_out,
-        warnings=outcome.warnings,
+        warnings=list(dict.fromkeys([*outcome.warnings, *said.warnings])),
+        pairs=measured_pairs(entries),
+        collectives=measured_collectives(contents.frame),
+        effects=[line for effect in told for line in effect_lines(effect)],
+        run=said.noise,
         plan=plan,
     )
 
@@ -234,7 +248,9 @@ def _answer(
 def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
     """Why there is no record at all; a request that everything refuses is a wrong one."""
     if outcome.job_is_over:
-        return Incomplete("nothing could be measured: the job's time was over", "submit it with more --walltime")
+        return Incomplete(
+            "nothing could be measured: the job's time was over", "submit it with more time: --site walltime=2h"
+        )
     if outcome.failures:
         return Incomplete(f"nothing could be measured: {outcome.failures[0]}", "run `hockney doctor --run`")
     if outcome.vanished:
@@ -294,6 +310,8 @@ def _submit(asked: MeasureRequest) -> WrittenJobs:
     else:
         plan = planned(_plan(asked), site, given=set(asked.written))
         _expect_jobs(asked, plan)
+        if not (site.modules or site.setup or site.environment) and (doubt := _doubt_of_wheel(plan)):
+            say.warn(doubt)
         if not (output / JOBS).is_dir():
             Campaign.create(output, plan.model_dump())
             seal(output)
@@ -304,6 +322,14 @@ def _submit(asked: MeasureRequest) -> WrittenJobs:
         name = "measure" if share == WHOLE else f"measure-{number}"
         jobs.append(job_of(plan, name, [*command, *([] if share == WHOLE else ["--share", str(share)])]))
     return write_jobs(jobs, submission, site, output)
+
+
+def _doubt_of_wheel(plan: Plan) -> str:
+    try:
+        return measures_a_wheel(find(plan.mpi))
+    except EnvironmentLack:
+        # The library may be on the nodes of the job alone.
+        return ""
 
 
 def _resumed(asked: MeasureRequest, campaign: Campaign) -> Plan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,18 +13,27 @@ from hockney.network.bisection.bisection import bisection
 from hockney.network.bisection.measure import NetworkAnswer as NetworkAnswer
 from hockney.network.bisection.measure import measure
 from hockney.network.node_choice import NodeChoice, allocated
-from hockney.network.topologies.base import Network, Topology, parse_spec
+from hockney.network.topologies.base import Network, parse_spec
 from hockney.network.traffic.base import Allocated, Links, Progress
-from hockney.network.traffic.effective import effective_bisection
+from hockney.network.traffic.demands import traffics
+from hockney.network.traffic.effective import WAYS, effective_bisection
 from hockney.network.traffic.mapping import MapAnswer as MapAnswer
 from hockney.network.traffic.mapping import Situation, compare, read_map
 from hockney.network.traffic.measured import LocalityAnswer as LocalityAnswer
-from hockney.network.traffic.measured import by_hops, hosts_of, measured_pairs, nodes_by_name, read_nodes
-from hockney.network.traffic.patterns import Volumes, parse_pattern
+from hockney.network.traffic.measured import (
+    by_hops,
+    hosts_of,
+    measured_pairs,
+    nodes_by_name,
+    read_nodes,
+    usual_variant,
+)
+from hockney.network.traffic.patterns import parse_pattern
 from hockney.network.traffic.study import TrafficAnswer as TrafficAnswer
 from hockney.network.traffic.study import default_routing, spread_of_samples, study
-from hockney.network.traffic.worst import worst_of_permutations
+from hockney.network.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 from hockney.options.network import (
+    SAMPLES,
     EffectiveOptions,
     GraphOptions,
     LocalityOptions,
@@ -43,11 +51,15 @@ MOST_WORST = 128
 """Nodes up to which the worst permutation is looked for: seconds."""
 
 
-def network_measures(topology: Topology, described: Mapping[str, str], options: GraphOptions) -> NetworkAnswer:
-    """Hops, ports and bisection of a topology, described as in its spec; its figure where one is asked for."""
+SHOWN = 10
+"""Most loaded links that are named."""
+
+
+def network_measures(options: GraphOptions) -> NetworkAnswer:
+    """Hops, ports and bisection of a topology; its figure where one is asked for."""
     if options.figure is not None:
         checked_ending(options.figure)
-    graph = topology.make(described)
+    graph = parse_spec(options.topology)
     measured = measure(graph, allocated(graph, options))
     if options.figure is not None:
         write_drawing(options.figure, lambda: draw(measured))
@@ -68,24 +80,23 @@ def network_traffic(
         traffic=options.kind.replace("-", "_"),
         routing=_routing(routed, graph),
         size_B=options.size_B,
-        streams=options.streams,
         seed=options.seed,
     )
-    samples, seed = options.samples, options.seed
+    samples, seed = SAMPLES if traffics.get(result.traffic).is_random else 1, options.seed
     spread = spread_of_samples(result, samples, progress) if samples > 1 else None
-    is_bisection = result.traffic == "random_bisection"
-    share = effective_bisection(result.among, result.routing, samples, seed, progress) if is_bisection else None
-    return result.answer(options.links, spread, share)
+    drawn = result.among, result.routing, samples, seed, progress, result.traffic
+    share = effective_bisection(*drawn) if result.traffic in WAYS else None
+    return result.answer(SHOWN, spread, share)
 
 
 def network_map(routed: Routed, options: MapOptions, nodes: NodeChoice) -> MapAnswer:
     """Maps of a pattern's ranks onto nodes, beside what no map can be below."""
-    pattern = parse_pattern(options.pattern, Volumes(options.size_B, options.cells, options.periodic))
+    pattern = parse_pattern(options.pattern, options.size_B)
     graph = parse_spec(routed.topology)
     among = Allocated(Links.of(graph), allocated(graph, nodes))
     situation = Situation(pattern, among, options.ppn, _routing(routed, graph))
     return compare(
-        situation, {str(options.map_file): read_map(options.map_file, situation)} if options.map_file else {}
+        situation, {str(options.mapping): read_map(options.mapping, situation)} if options.mapping else {}
     )
 
 
@@ -93,19 +104,20 @@ def network_locality(options: LocalityOptions, on: NamedTopology) -> tuple[Local
     """Latencies of a campaign by hops, and warnings."""
     graph, hosts = parse_spec(on.topology), options.hosts
     campaign = Campaign.open(options.campaign)
-    size_B, pairs = measured_pairs(campaign, options.size_B, options.variant)
-    node_of = read_nodes(hosts, pairs, graph) if hosts else nodes_by_name(hosts_of(campaign), graph)
+    variant = usual_variant(campaign)
+    size_B, pairs = measured_pairs(campaign, options.size_B, variant)
+    node_of = read_nodes(hosts, pairs, graph) if hosts else nodes_by_name(hosts_of(campaign.launches()), graph)
     warnings = [*campaign.warnings]
     if not hosts and len(node_of) < graph.nodes:
         warnings.append(
             f"{len(node_of)} hosts are taken to be the first of the {graph.nodes} nodes, in the order of their "
-            "names; --host-map says where they are"
+            "names; --mapping says where they are"
         )
     latencies = by_hops(graph, pairs, node_of)
     answer = LocalityAnswer(
         topology=graph.spec,
         bytes=size_B,
-        variant=options.variant,
+        variant=variant,
         hosts_from=str(hosts) if hosts else "order of their names",
         nodes=dict(sorted(node_of.items(), key=lambda item: item[1])),
         classes=latencies.classes(),
@@ -120,7 +132,6 @@ class EffectiveBisectionAnswer:
 
     topology: str
     routing: str
-    seed: int
     computed: list[ComputedShare]
     measured: list[MeasuredShare]
     figure: str | None
@@ -151,16 +162,15 @@ def network_effective(on: Routed, options: EffectiveOptions, progress: Progress)
     computed = []
     for number, count in enumerate(counts):
         among = Allocated(links, np.arange(count))
-        share = effective_bisection(among, routing, options.samples, options.seed)
-        worst = 1 / worst_of_permutations(among).congestion if count <= MOST_WORST else None
+        share = effective_bisection(among, routing, SAMPLES)
+        most = MOST_SYMMETRIC if among.is_whole and graph.shape else MOST_WORST
+        worst = 1 / worst_of_permutations(among).congestion if count <= most else None
         computed.append(
             ComputedShare(**vars(share), bisection_share=_bisection_share(among), worst_permutation_share=worst)
         )
         progress((number + 1) / len(counts), f"{count} nodes")
     figure = options.figure
-    answer = EffectiveBisectionAnswer(
-        graph.spec, routing, options.seed, computed, measured, str(figure) if figure else None
-    )
+    answer = EffectiveBisectionAnswer(graph.spec, routing, computed, measured, str(figure) if figure else None)
     if figure is not None:
         write_drawing(figure, lambda: effective(answer.title, computed, measured))
     return answer

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,12 +18,13 @@ from hockney.fields import flags_written
 from hockney.machine.file import Machine, expect_measurements, load
 from hockney.machine.system import find_system
 from hockney.options.report import ReportOptions
-from hockney.report.app_sections import spoken
+from hockney.records.folder import beside
+from hockney.report.anonymous import unnamed
 from hockney.report.compare import compare
 from hockney.report.curves import Headline
 from hockney.report.findings import Finding
 from hockney.report.make import make, write_csv, write_figures, write_html
-from hockney.report.marks import Peak
+from hockney.report.marks import peaks_of
 from hockney.report.page import Report, Row
 from hockney.report.reading import Progress, Wish, unsaid
 from hockney.words import several
@@ -33,9 +35,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Page:
-    """The report of a campaign: `made` has its sections, figures and tables (docs/reference/report.md)."""
+    """The report of a campaign: `made` has its sections, figures and tables (docs/reference/report.md).
+
+    `letters`: which letter stands for which system, on an anonymous page.
+    """
 
     made: Report
+    letters: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, path: str | Path) -> Path:
         """Write the whole page or nothing, and return its path; NotWritten where that fails."""
@@ -66,9 +72,7 @@ class Page:
         return f"report with {len(self.figures)} figures"
 
     def _repr_html_(self) -> str:
-        return as_html(
-            repr(self), None, [*self.headlines, self.made.content.omitted, self.made.verdict, *self.warnings]
-        )
+        return as_html(repr(self), None, [*self.findings, *self.warnings])
 
 
 def report(
@@ -79,24 +83,29 @@ def report(
     systems: Sequence[str] = (),
     statistic: str = "",
     sizes_B: Sequence[int] = (),
-    any_level: bool = False,
+    anonymous: bool = False,
     progress: Progress = unsaid,
 ) -> Page:
     """The report of a campaign folder or a tidy table.
 
     The fits are those of `machine`, or made here. `peaks` are lines to draw, NAME=RATE or NAME@LOCALITY=RATE;
     `systems` are descriptions that say where ranks are, by name or file. `statistic` is that of collectives,
-    `sizes_B` those at which they are drawn against ranks. RequestError as `report.reading.Reading.of`.
+    `sizes_B` those at which they are drawn against ranks. Where it is `anonymous`, systems are letters, and
+    `Page.letters` says which. RequestError as `report.reading.Reading.of`.
     """
     wish = Wish(
         machine,
-        [Peak.parse(text) for text in several(peaks)],
+        peaks_of(several(peaks)),
         [find_system(name) for name in dict.fromkeys(several(systems))],
         statistic,
         sizes_B,
-        any_level,
     )
-    return Page(make(path, wish, progress))
+    if not anonymous:
+        return Page(make(path, wish, progress))
+    if machine is not None or wish.systems:
+        raise RequestError("an anonymous page takes no machine file and no system", "leave them out")
+    contents, letters = unnamed(path)
+    return Page(make(contents, wish, progress), letters)
 
 
 def compared(
@@ -126,22 +135,20 @@ class ReportAnswer:
     figures: list[str]
     csv: list[str]
     headline: list[Headline]
-    left_out: str
     evaluations: Row
     collectives: Mapping[str, Mapping[str, Sequence[Row]]]
     applications: Sequence[Row]
     findings: list[Finding]
     warnings: list[str]
-    lines: Annotated[list[str], Field(exclude=True)]
-    """What is said of it on a terminal."""
-    unmeasured: Annotated[str, Field(exclude=True)]
+    letters: Mapping[str, str]
+    """Which stands for which system on an anonymous page; it stands in no file."""
     in_place: Annotated[str, Field(exclude=True)]
     """Words for the page that was replaced."""
 
 
-NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures", "csv")
+NOT_ON_CARDS = ("peaks", "machine", "systems", "statistic", "sizes_B", "figures", "csv", "anonymous")
 """Options of the whole report."""
-NOT_ON_COMPARISONS = ("peaks", "machine", "systems", "sizes_B", "any_level")
+NOT_ON_COMPARISONS = ("peaks", "machine", "systems", "sizes_B", "anonymous")
 """Options of the report of one campaign."""
 
 
@@ -151,7 +158,10 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
     RequestError for options that do not go together, for a file of the usual name that another program wrote, and
     as `report`, `compared` and `card`.
     """
-    output = options.output or Path("card.html" if options.card else "report.html")
+    name, first = "card.html" if options.card else "report.html", options.campaigns[0]
+    # Of several campaigns, or of a machine that comes with hockney, the page lies here.
+    is_beside = len(options.campaigns) == 1 and first.exists()
+    output = options.output or (beside(first, name) if is_beside else Path(name))
     if output.suffix.lower() not in ("", ".html", ".htm"):
         raise RequestError(
             f"{output}: a report is HTML, not {output.suffix}",
@@ -160,7 +170,7 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
     if not options.card:
         for campaign in options.campaigns:
             expect_measurements(campaign)
-    first, *others = options.campaigns
+    others = options.campaigns[1:]
     written = flags_written(options)
     if options.card:
         if unfit := [flag for name, flag in written.items() if name in NOT_ON_CARDS]:
@@ -171,7 +181,7 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
     if options.card:
         from hockney.api.cards import write_card
 
-        return write_card(first, output, in_place, progress, any_level=options.any_level)
+        return write_card(first, output, in_place, progress)
     if others:
         # As they are called there, so that a comparison refuses them by these names.
         unfit_here = {flag: True for name, flag in written.items() if name in NOT_ON_COMPARISONS}
@@ -184,30 +194,35 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
             systems=options.systems,
             statistic=options.statistic,
             sizes_B=options.sizes_B,
-            any_level=options.any_level,
+            anonymous=options.anonymous,
             progress=progress,
         )
-    page.write(output)
     whole = page.made
+    _expect_own(output, whole)
+    page.write(output)
     drawn = [] if options.figures is None else write_figures(whole, options.figures)
     tables = [] if options.csv is None else write_csv(whole, options.csv)
-    findings = page.findings if others else []
-    said_of_runs = spoken(whole.content.runs) if whole.content.runs else []
     return ReportAnswer(
         report=str(output),
         figures=list(map(str, drawn)),
         csv=list(map(str, tables)),
         headline=whole.content.headlines,
-        left_out=whole.content.omitted,
         evaluations=whole.evaluations,
         collectives={section.id: section.rows for section in whole.sections if section.rows},
         applications=whole.content.runs,
         findings=list(whole.findings),
         warnings=whole.warnings,
-        lines=[*page.headlines, *findings, *filter(None, [whole.content.omitted, whole.verdict]), *said_of_runs],
-        unmeasured="" if whole.reading is None else whole.reading.unmeasured,
+        letters=page.letters,
         in_place=in_place,
     )
+
+
+def _expect_own(output: Path, report: Report) -> None:
+    """RequestError where `output` is the page of another campaign."""
+    ids = {launch.id for launch in report.reading.launches} if report.reading else set()
+    there = output.is_file() and re.search(r'<meta name="measured" content="([^"]+)">', reading.text(output))
+    if there and ids and not ids & set(there[1].split()):
+        raise RequestError(f"{output} is the page of another campaign", "choose another name with -o")
 
 
 def _in_place(output: Path, *, is_named: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from hockney import _core, writing
 from hockney._core import RankSchedule
@@ -13,7 +12,6 @@ from hockney.options.schedule import (
     CountOptions,
     DrawOptions,
     ExportOptions,
-    LogGpOptions,
     StepsOptions,
     VerifyOptions,
 )
@@ -21,7 +19,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.schedule import words as in_words
 from hockney.schedule.catalogue import DescribedProblem, algorithms, find, rank_counts
 from hockney.schedule.catalogue import ScheduleRequest as ScheduleRequest
-from hockney.schedule.formats import formats
+from hockney.schedule.goal import goal
 from hockney.schedule.proof import prove
 from hockney.words import names
 
@@ -78,7 +76,7 @@ def _steps(options: StepsOptions, request: ScheduleRequest) -> Iterator[tuple[in
             f"rank {options.rank} is none of the ranks 0 to {options.ranks - 1}", "choose one of them"
         )
     for rank in request.printable_ranks() if options.rank is None else [options.rank]:
-        yield rank, _core.generate_rank(options.collective, options.algorithm, request.problem, rank)
+        yield rank, _core.generate_rank(options.collective, request.algorithm.name, request.problem, rank)
 
 
 @dataclass(frozen=True)
@@ -144,11 +142,7 @@ def schedule_verify(options: VerifyOptions, tell: Callable[[str], None]) -> tupl
         raise RequestError("--algorithm needs its collective", "for example `verify bcast --algorithm binomial`")
     else:
         chosen = [find(options.collective, options.algorithm)]
-    fewest = min(options.ranks)
-    if outside := [root for root in options.roots or () if root >= fewest]:
-        raise RequestError(f"root {outside[0]} is none of {fewest} ranks", "choose smaller roots or more ranks")
-    segments = None if options.segment_B is None else [options.segment_B]
-    verdicts = prove(chosen, options.ranks, options.roots, segments, tell)
+    verdicts = prove(chosen, options.ranks, tell)
     proved = sum(verdict.proved for verdict in verdicts)
     if not proved:
         raise RequestError(
@@ -173,7 +167,6 @@ class CountOfOne(in_words.ScheduleCounts):
 
     collective: str
     ranks: int
-    root: int
 
 
 @dataclass(frozen=True)
@@ -182,14 +175,31 @@ class CountOfSeveral:
 
     collective: str
     ranks: int
-    root: int
     algorithms: dict[str, in_words.ScheduleCounts]
+
+
+@dataclass(frozen=True)
+class CountOnRanks:
+    """On each of several numbers of ranks."""
+
+    collective: str
+    ranks: dict[int, CountOfOne | CountOfSeveral]
 
 
 def schedule_counts(
     options: CountOptions, note: Callable[[str], None]
+) -> tuple[CountOfOne | CountOfSeveral | CountOnRanks, ScheduleRequest | None]:
+    """The counts of each algorithm on each number of ranks, and the first request."""
+    counted = {ranks: _counted(options, ranks, note) for ranks in options.ranks}
+    only, first = next(iter(counted.values()))
+    if len(counted) == 1:
+        return only, first
+    return CountOnRanks(options.collective, {ranks: one for ranks, (one, _) in counted.items()}), first
+
+
+def _counted(
+    options: CountOptions, ranks: int, note: Callable[[str], None]
 ) -> tuple[CountOfOne | CountOfSeveral, ScheduleRequest | None]:
-    """The counts of each algorithm, and the first request."""
     from hockney.predict.default_schedules import default_schedules
 
     has_all = options.algorithm == "all"
@@ -208,12 +218,12 @@ def schedule_counts(
     for name in chosen:
         if name == "default":
             for part, request in default_schedules(
-                options.mpi, options.collective, options.ranks, options.size_B, options.root, options.nodes
+                options.mpi, options.collective, ranks, options.size_B, nodes=options.nodes
             ):
                 counts[part] = in_words.counts(request)
             continue
         try:
-            request = options.request(name)
+            request = options.on(ranks, name)
         except RequestError as error:
             # Algorithms that the user did not name may refuse: a note says which, and the others are counted.
             if not has_all:
@@ -223,9 +233,9 @@ def schedule_counts(
         first = first if counts else request
         counts[name] = in_words.counts(request)
     if has_all or len(counts) > 1 or chosen == ["default"]:
-        return CountOfSeveral(options.collective, options.ranks, options.root, counts), first
+        return CountOfSeveral(options.collective, ranks, counts), first
     (only,) = counts.values()
-    return CountOfOne(**vars(only), collective=options.collective, ranks=options.ranks, root=options.root), first
+    return CountOfOne(**vars(only), collective=options.collective, ranks=ranks), first
 
 
 @dataclass(frozen=True)
@@ -245,64 +255,21 @@ class ExportAnswer(DescribedProblem):
     characters: int
 
 
-def draw_schedule(request: ScheduleRequest, costs: LogGpOptions, options: DrawOptions) -> DrawAnswer:
-    """Draw a schedule into its file; the style of the picture, by what is given where none is named."""
+def draw_schedule(request: ScheduleRequest, options: DrawOptions) -> DrawAnswer:
+    """Draw a schedule into its file: a tree where its collective has a root, else its steps."""
     # Lists and counts do without matplotlib.
-    from hockney.predict.costs import LoggopsParameters
     from hockney.report.drawn import checked_ending
     from hockney.report.schedules import draw, write
 
-    parameters = _loggp(costs)
-    by_itself = "tree" if COLLECTIVES[request.algorithm.collective].rooted else "steps"
-    style = options.style or ("space-time" if parameters else by_itself)
-    if style not in ("tree", "steps", "space-time"):
-        raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
+    style = "tree" if COLLECTIVES[request.algorithm.collective].rooted else "steps"
     checked_ending(options.output)
-    curves = LoggopsParameters(**parameters).at([0]) if parameters else None
-    write(options.output, draw(request, style, curves), request)
+    write(options.output, draw(request, style, None), request)
     return DrawAnswer(**vars(request.described()), figure=str(options.output), style=style)
 
 
-def _loggp(options: LogGpOptions) -> dict[str, float] | None:
-    """The fields of `LoggopsParameters`, from a machine file or the options; None: neither.
-
-    RequestError where only one of latency and time for each byte is given.
-    """
-    if options.machine is not None:
-        return _loggp_of(options.machine, options.locality)
-    if options.latency_s is None and options.gap_s_per_B is None:
-        return None
-    if options.latency_s is None or options.gap_s_per_B is None:
-        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
-    return options.model_dump(exclude={"machine", "locality"})
-
-
-def _loggp_of(path: Path, locality: str) -> dict[str, float]:
-    """The parameters of a machine file's LogGP fit of the ping-pong."""
-    # Schedules without a machine file do without it.
-    from hockney.machine.file import load
-
-    entries = [
-        entry
-        for entry in load(path).point_to_point
-        if entry.operation == "pingpong" and "loggp" in entry.fits and locality in ("", entry.locality or "")
-    ]
-    if not entries:
-        where = f" for locality {locality!r}" if locality else ""
-        raise RequestError(f"{path} has no loggp fit of a ping-pong{where}", "make one with `hockney fit`")
-    fitted = {name: parameter.value for name, parameter in entries[0].fits["loggp"].parameters.items()}
-    return {
-        "latency_s": fitted["L"],
-        # One overhead for both ends, as in LogGP itself.
-        "overhead_s": (fitted["o_s"] + fitted["o_r"]) / 2,
-        "gap_s": fitted["g"],
-        "gap_s_per_B": fitted["G"],
-    }
-
-
 def export_schedule(request: ScheduleRequest, options: ExportOptions) -> Iterator[str]:
-    """The lines of a schedule for another program."""
-    return formats.get(options.format_)(request, options.reduce_ns_per_byte)
+    """A schedule as GOAL text, for another program."""
+    return goal(request, options.reduce_s_per_B * 1e9)
 
 
 def write_schedule(request: ScheduleRequest, options: ExportOptions) -> ExportAnswer:
@@ -313,5 +280,5 @@ def write_schedule(request: ScheduleRequest, options: ExportOptions) -> ExportAn
     with writing.replacing_text(options.output) as file:
         characters = sum(file.write(line + "\n") for line in lines)
     return ExportAnswer(
-        **vars(request.described()), file=str(options.output), format=options.format_, characters=characters
+        **vars(request.described()), file=str(options.output), format="goal", characters=characters
     )

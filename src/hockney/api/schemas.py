@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic.json_schema import JsonSchemaValue
 
-from hockney.api.answers.base import VERSION, Schemas, answers, schema
+from hockney.api.answers.base import VERSION, answers, schema
+from hockney.api.answers.verbs import Schemas
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 

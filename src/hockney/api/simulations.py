@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hockney import writing
+from hockney._core import Graph
 from hockney.errors import RequestError
 from hockney.fields import flags_written
 from hockney.options.simulate import SimulatedProblem
@@ -19,14 +20,14 @@ from hockney.predict.costs import CostSource
 from hockney.predict.network_figures import figures_of
 from hockney.predict.options import NetworkOptions
 from hockney.predict.place import NETWORK
-from hockney.predict.simulation import CriticalPath, SimulationResult, simulate_graph, trace
+from hockney.predict.simulation import CriticalPath, SimulationResult, read_goal, simulate_graph, trace
 from hockney.predict.simulation import simulate as simulate_collective
 from hockney.predict.simulation_costs import Parameters, shared_by, source
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
+from hockney.records.keys import COLLECTIVES
 from hockney.report.drawn import ENDINGS
 from hockney.report.schedules import draw, write
 from hockney.schedule.catalogue import ScheduleRequest
-from hockney.schedule.goal import Graph, read_goal
 from hockney.units import format_bytes, format_time
 
 
@@ -50,6 +51,8 @@ class SimulationAnswer:
     critical_path: CriticalPath | None
     per_rank: str | None
     trace: str | None
+    assumed: Annotated[str, Field(exclude=True)]
+    """What nobody gave, in words."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,6 @@ class SimulatedCollective(SimulationAnswer):
     collective: str
     algorithm: str
     bytes: int
-    root: int
     segment_bytes: int | None
     radix: int | None
 
@@ -72,6 +74,8 @@ class SimulatedGoal(SimulationAnswer):
     tick_s: float
 
 
+TICK_S = 1e-9
+"""A tick of the computations of a GOAL file."""
 NEEDED = {"collective": "COLLECTIVE", "algorithm": "--algorithm", "ranks": "--ranks"}
 
 
@@ -90,9 +94,7 @@ def simulate(
     shared = shared_by(sharing)
     is_graph = isinstance(asked, Graph)
     ranks, size_B = (
-        (len(asked.ranks), asked.largest_B)
-        if isinstance(asked, Graph)
-        else (asked.problem.ranks, asked.problem.bytes)
+        (asked.ranks, asked.largest_B) if isinstance(asked, Graph) else (asked.problem.ranks, asked.problem.bytes)
     )
     costs, place, parameters, warnings = source(
         loggops.given, options, figures_of(between), ranks, size_B, shared
@@ -102,10 +104,10 @@ def simulate(
             "--trace shows neither shared links nor places, noise or graphs", "leave one of them out"
         )
     if isinstance(asked, Graph):
-        run = partial(simulate_graph, asked, costs, problem.tick_s)
+        run = partial(simulate_graph, asked, costs, TICK_S)
     else:
         # A row for each rank needs each rank.
-        run = partial(simulate_collective, asked, costs, by_class=options.by_class and options.per_rank is None)
+        run = partial(simulate_collective, asked, costs, by_class=options.per_rank is None)
     outcome = run(
         place=place, shared=shared, noise_s=noise_s, seed=options.seed, critical_path=options.critical_path
     )
@@ -126,42 +128,50 @@ def simulate(
         critical_path=outcome.critical_path,
         per_rank=None if options.per_rank is None else str(options.per_rank),
         trace=None if options.trace is None else str(options.trace),
+        assumed=_assumed(problem, loggops, options),
     )
     if isinstance(asked, Graph):
-        return SimulatedGoal(**vars(answer), goal=str(problem.goal), tick_s=problem.tick_s)
+        return SimulatedGoal(**vars(answer), goal=str(problem.goal), tick_s=TICK_S)
     return SimulatedCollective(
         **vars(answer),
         collective=problem.collective,
         algorithm=problem.algorithm,
         bytes=asked.problem.bytes,
-        root=problem.root,
         segment_bytes=asked.problem.segment_B or None,
-        radix=problem.radix or None,
+        radix=asked.problem.radix or None,
     )
+
+
+def _assumed(problem: SimulatedProblem, loggops: LoggopsOptions, options: SimulationOptions) -> str:
+    """`o = 0, G = 0, 1 KiB`: what was taken where nothing says it; empty where all is said."""
+    taken = []
+    if options.machine is None and not options.system:
+        names = {"overhead_s": "o", "gap_s": "g", "gap_s_per_B": "G"}
+        taken += [f"{letter} = 0" for name, letter in names.items() if name not in loggops.given]
+    has_size = problem.goal is None and COLLECTIVES[problem.collective].has_size
+    if has_size and "size_B" not in problem.model_fields_set:
+        taken.append(format_bytes(problem.size_B))
+    return ", ".join(taken)
 
 
 def _problem(options: SimulatedProblem) -> ScheduleRequest | Graph:
     """What is simulated. RequestError where neither or both are said."""
     flags = flags_written(options)
     if options.goal is None:
-        if "tick_s" in flags:
-            raise RequestError("--tick needs --goal", "a collective's reductions take --reduction a byte")
         if missing := [flag for name, flag in NEEDED.items() if name not in flags]:
             raise RequestError(
                 f"a simulation needs {', '.join(missing)}, or --goal FILE",
-                "for example hockney simulate bcast --algorithm binomial --ranks 64 --latency 2us",
+                "for example hockney simulate bcast --algorithm binomial --ranks 64 --loggops L=2us",
             )
         return options.request()
-    if others := [flag for name, flag in flags.items() if name not in ("goal", "tick_s")]:
+    if others := [flag for name, flag in flags.items() if name != "goal"]:
         raise RequestError(f"{others[0]} means nothing with --goal", "the file says what is done")
-    if not options.tick_s >= 0:
-        raise RequestError(f"--tick {options.tick_s} s is no time", "for example 1ns")
     return read_goal(options.goal)
 
 
 def _title(options: SimulatedProblem, asked: ScheduleRequest | Graph, method: str) -> str:
     if isinstance(asked, Graph):
-        return f"{options.goal}, {len(asked.ranks):,} ranks, a tick of {format_time(options.tick_s)}"
+        return f"{options.goal}, {asked.ranks:,} ranks, a tick of {format_time(TICK_S)}"
     algorithm, p = asked.algorithm, asked.problem
     return f"{algorithm.collective} {algorithm.name}, {p.ranks:,} ranks, {format_bytes(p.bytes)} ({method})"
 

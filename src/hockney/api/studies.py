@@ -17,15 +17,16 @@ from hockney.batch.jobs import Job
 from hockney.batch.options import Submission
 from hockney.batch.site import Site
 from hockney.campaign.estimate import compile_s
-from hockney.campaign.jobs import RANKS, WrittenJobs, of_site, with_options, write_jobs
+from hockney.campaign.jobs import WrittenJobs, of_site, with_options, write_jobs
 from hockney.campaign.options import lasting
 from hockney.campaign.plan import AppLaunching
 from hockney.campaign.prepare import default_ranks
 from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.fields import flags_written
 from hockney.importers.base import Given
+from hockney.machine.locality import given_system, read
 from hockney.options.study import LIST, SHIPPED, SHOW, StudyOptions
-from hockney.records.contents import read
+from hockney.report.marks import peaks_of
 from hockney.report.page import Report
 from hockney.studies.answers import KnownStudy, NotRead, StepAnswer
 from hockney.studies.answers import ShownStudy as ShownStudy
@@ -33,19 +34,19 @@ from hockney.studies.answers import StudyDone as StudyDone
 from hockney.studies.answers import StudyLeft as StudyLeft
 from hockney.studies.answers import StudyList as StudyList
 from hockney.studies.answers import StudyPlanned as StudyPlanned
-from hockney.studies.asked import StudyRequest, check_nodes, check_ranks
+from hockney.studies.asked import StudyRequest, check_nodes, check_ranks, libraries, placements, ranks_on
 from hockney.studies.crowding import BEFORE, crowded, probed
 from hockney.studies.files import Study, find, names
 from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
 from hockney.studies.perform import STEPS, Folder, expect_new, perform
 from hockney.studies.status import Status as Status
 from hockney.studies.status import status as status
-from hockney.studies.steps import StudyStep, fits, page_s, steps
+from hockney.studies.steps import StudyStep, fits, jobs_for, page_s, steps
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted, undisturbed
-from hockney.units import format_duration
+from hockney.units import format_bytes, format_duration
 
-SHOWN = ("statistic", "sizes_B")
+SHOWN = ("statistic", "sizes_B", "peaks")
 """Options of the page, which are not kept."""
 RESUMED = ("output", "resume", "trust", "dry_run", "nodes", *SHOWN)
 
@@ -133,22 +134,16 @@ def _new(options: StudyOptions, launching: AppLaunching, submission: Submission,
     asked = StudyRequest(
         name=chosen.name,
         quick=options.quick,
-        ranks=options.ranks or _ranks(options.nodes, launching, submission, site),
-        placements=list(options.map_by or chosen.file.placements),
+        parts=options.parts,
+        libraries=libraries(chosen, options.parts) if "mpi" not in settings else [],
+        ranks=options.ranks or ranks_on(options.nodes, launching.hosts, site if submission.submit else None),
+        placements=options.map_by or placements(chosen, settings, options.nodes, is_here=not submission.submit),
         nodes=options.nodes or ([1] if submission.submit else []),
+        sizes_B=options.sizes_B,
         launching=settings,
     )
     check_nodes(asked)
     return _Begun(chosen, asked, options.output or Path(chosen.name))
-
-
-def _ranks(nodes: Sequence[int], launching: AppLaunching, submission: Submission, site: Site) -> int:
-    """Ranks on the most nodes, where nobody said how many."""
-    if not submission.submit:
-        return default_ranks(launching.hosts)
-    if site.cores_per_node is None:
-        raise RequestError("the cores of the nodes are not known here", RANKS)
-    return site.cores_per_node * max(nodes, default=1)
 
 
 def _of_nodes(whole: Sequence[StudyStep], nodes: Sequence[int]) -> list[StudyStep]:
@@ -183,6 +178,7 @@ def _performed(
     check_ranks(begun.asked)
     # What its options refuse comes before anything is launched or written.
     expected = _of_nodes(begun.steps, options.nodes if options.resume else [])
+    _expect_shown(options, begun.steps)
     if not options.resume and not options.dry_run:
         expect_new(begun.output)
         if job is None and not submission.submit:
@@ -207,6 +203,20 @@ def _performed(
     return _measured(begun, folder, expected, left, job, estimate_s, began_s, options, quiet=quiet)
 
 
+def _expect_shown(options: StudyOptions, whole: Sequence[StudyStep]) -> None:
+    """RequestError for times of collectives that the page is asked for and no step measures."""
+    plans = [step.plan for step in whole if step.plan is not None and step.plan.has_collectives]
+    if not plans and (flags := [flag for name, flag in flags_written(options).items() if name in SHOWN]):
+        raise RequestError(f"{flags[0]}: the study {options.name} measures no collective", "leave it out")
+    if options.resume and all(plan.sizes_B for plan in plans):
+        planned = sorted({size_B for plan in plans for size_B in plan.sizes_B})
+        if lacking := sorted(set(options.sizes_B).difference(planned)):
+            raise RequestError(
+                f"the study measures no collective at {format_bytes(lacking[0])}",
+                f"it measures {', '.join(map(format_bytes, planned))}; a new study measures others",
+            )
+
+
 def _planned(begun: _Begun, expected: Sequence[StudyStep], estimate_s: float) -> StudyPlanned:
     file, asked = begun.study.file, begun.asked
     shares = asked.crowding is None and crowded(asked.launched, asked.placements)
@@ -219,19 +229,22 @@ def _planned(begun: _Begun, expected: Sequence[StudyStep], estimate_s: float) ->
 def _jobs(
     begun: _Begun, folder: Folder, left: Sequence[StudyStep], submission: Submission, site: Site
 ) -> WrittenJobs:
-    """A job for each number of nodes that has steps left."""
-    name = begun.study.name
+    """A job for each number of nodes that has steps left; of a study of parts one chain, as long as they take."""
+    name, is_chain = begun.study.name, bool(begun.study.file.parts)
     jobs = []
     for nodes, ranks in begun.asked.on():
-        if nodes is None or not any(step.nodes == nodes for step in left):
+        own = [step for step in left if step.nodes == nodes]
+        if nodes is None or not own:
             continue
         command = ["study", name, "-o", str(folder.path.absolute()), "--resume", "--nodes", str(nodes)]
         what = f"{ranks} ranks on {nodes} node{'s' * (nodes != 1)}: the study {name}"
         words = [*batch.here(), *command]
-        jobs.append(Job(name=f"{name}-{nodes}n", what=what, nodes=nodes, per_node=ranks // nodes, command=words))
+        for number in range(1, (jobs_for(own, site.walltime_s) if is_chain else 1) + 1):
+            called = f"{name}-{nodes}n" + f"-{number}" * (number > 1)
+            jobs.append(Job(name=called, what=what, nodes=nodes, per_node=ranks // nodes, command=words))
     if not jobs:
         raise RequestError(f"{folder.path} has no step left for a job", f"{begun.resume} makes the page")
-    return write_jobs(jobs, submission, site, folder.path)
+    return write_jobs(jobs, submission, site, folder.path, is_chain=is_chain)
 
 
 def _measured(
@@ -287,6 +300,8 @@ def _measured(
             status,
             statistic=options.statistic,
             sizes_B=options.sizes_B,
+            peaks=peaks_of(options.peaks),
+            parts=begun.asked.parts,
         )
     why = next((text for text in remarks if text.startswith("Half")), "interrupted")
     is_whole = not is_ended and all(map(folder.is_over, whole))
@@ -348,13 +363,15 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, source: Path) -> 
     chosen = find(options.name)
     output = options.output or Path(chosen.name)
     said = launching.model_dump(include=launching.model_fields_set & {"system", "mpi"})
-    given = Given(**said, ranks=options.ranks, mapping=options.map_by[0] if options.map_by else "")
+    name, systems = given_system(launching.system)
+    mapping = options.map_by[0] if options.map_by else ""
+    given = Given(**said | {"system": name}, ranks=options.ranks, mapping=mapping)
     asked = StudyRequest(name=chosen.name, ranks=default_ranks([]), placements=chosen.file.placements[:1])
     measured = {name for step in steps(chosen, asked, output / STEPS) for name in step.operations()}
     with (
         undisturbed(),
         say.status("reading …") as status,
-        imported(source, output, given) as (contents, skipped),
+        imported(source, output, given, systems) as (contents, skipped),
     ):
         page = write(
             chosen,
@@ -364,6 +381,8 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, source: Path) -> 
             status,
             statistic=options.statistic,
             sizes_B=options.sizes_B,
+            peaks=peaks_of(options.peaks),
+            systems=systems,
         )
     not_read = [NotRead(file, reason) for file, reason in skipped]
     return replace(_with_page(chosen.name, output, page), source=str(source), skipped=not_read)

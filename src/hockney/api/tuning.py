@@ -17,15 +17,16 @@ from hockney.machine.file import Machine, is_machine_file, load
 from hockney.options.tune import TuneOptions
 from hockney.records.verification import Verification as Verification
 from hockney.tune.launched import Verifying, verify
-from hockney.tune.rules import SIZES_B, find
+from hockney.tune.rules import SIZES_B
 from hockney.tune.source import MachineSource, MeasuredSource
 from hockney.tune.targets.base import targets
-from hockney.tune.tuned import TargetRules, TunedCell, TunedRule, answer, explained
+from hockney.tune.tuned import TargetRules, TunedRule, answer
 from hockney.tune.tuned import TuneAnswer as TuneAnswer
+from hockney.tune.tuned import TunedCell as TunedCell
 from hockney.units import counted
 from hockney.words import several
 
-OF_VERIFY = ("verify_in", "launches", "trust")
+OF_VERIFY = ("launches", "trust")
 """Options that --verify alone heeds."""
 
 
@@ -52,18 +53,13 @@ class Tuning:
 
     @property
     def rules(self) -> pd.DataFrame:
-        """A row for each rule; bytes are those of the tidy table, empty is no bound."""
-        return pd.DataFrame(list(map(TunedRule.of, self.tuned.rules)))
+        """A row for each rule with its gain; bytes are those of the tidy table, empty is no bound."""
+        return pd.DataFrame([TunedRule.of(rule, self.tuned.choice) for rule in self.tuned.rules])
 
     @property
     def cells(self) -> pd.DataFrame:
         """A row for each operation, number of ranks and size: what is taken, times (s) and the gain."""
         return pd.DataFrame(list(map(TunedCell.of, self.tuned.choice.decisions)))
-
-    @property
-    def explained(self) -> list[str]:
-        """The rules that gain most, in words."""
-        return explained(self.tuned.choice)
 
     def answer(self, path: Path) -> TuneAnswer:
         """What `hockney tune --json` prints of the rules in this file."""
@@ -74,17 +70,11 @@ class Tuning:
         """Whether launches showed that the library ignores rules of an operation."""
         return self.verification is not None and any(one.effect == "none" for one in self.verification.proofs)
 
-    @property
-    def ruled_cells(self) -> int:
-        """How many of the cells the rules name an algorithm for."""
-        cells = [decision.cell for decision in self.tuned.choice.decisions]
-        return sum(find(self.tuned.rules, *cell.place) is not None for cell in cells)
-
     def __repr__(self) -> str:
         return f"{counted(len(self.tuned.rules), 'rule')} for {self.tuned.target.title}; {self.tuned.tried}"
 
     def _repr_html_(self) -> str:
-        return as_html(repr(self), self.rules, [*self.explained, *self.tuned.refused])
+        return as_html(repr(self), self.rules, self.tuned.refused)
 
 
 def of_measurements(
@@ -157,7 +147,7 @@ def tune_file(
     else:
         done = of_measurements(*asked, to_be_verified=options.verify)
         if done.source is not None and options.verify and done.tuned.rules:
-            folder = options.verify_in or options.output.with_name(f"{options.output.name}.verified")
+            folder = options.output.with_name(f"{options.output.name}.verified")
             trying = Verifying(folder, options.launches, options.trust, watching, tell, warn)
             done = Tuning(*verify(done.tuned, done.source, trying))
     done.write(options.output)

@@ -9,17 +9,17 @@ from typing import Any
 
 from hockney import _core
 from hockney.errors import RequestError
+from hockney.machine.build import reviewed
 from hockney.machine.congestion import Congestions
-from hockney.machine.file import Machine, load
-from hockney.machine.levels import at_any_level
-from hockney.machine.select import matching
+from hockney.machine.file import Machine, Noise, load
+from hockney.machine.locality import read
+from hockney.machine.select import matching, parse_where
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.views import VIEWS, View
 from hockney.options.show import ShowOptions
 from hockney.report.tables import Table
 from hockney.report.views.in_short import as_summary
-from hockney.report.views.plot import as_plots
-from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
+from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, oversubscription, overview
 from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
 from hockney.report.views.sections import (
     COLLECTIVES,
@@ -36,7 +36,7 @@ class ShownMachine:
     """The part of a machine that was asked for, with its fits and further models as sections.
 
     Without `views` fits are shown as formulas, and the others in their exact view (in JSON in all four). `lines`
-    are a summary or plots, which stand for all of it.
+    are a summary, which stands for all of it.
     """
 
     path: Path
@@ -91,30 +91,44 @@ class ShownMachine:
         }
 
 
-def show(options: ShowOptions, columns: int = 80) -> ShownMachine:
-    """What the options choose of a machine file, plots at most `columns` wide.
+@dataclass(frozen=True)
+class RunWarnings:
+    """What limits trust in a campaign or a machine file, and the kind of run: quiet, disturbed or unusable."""
+
+    warnings: list[str]
+    run: Noise
+
+
+FORMULAS = {"view", "model", "topology", "algorithm", "ranks"}
+"""Options that ask for formulas."""
+
+
+def warnings_of(path: Path) -> RunWarnings:
+    """Of a machine file, a campaign folder or a tidy table; RequestError where it is none of them."""
+    if path.is_dir() or path.suffix in (".csv", ".gz", ".parquet"):
+        _, said = reviewed(read(path))
+        return RunWarnings(said.warnings, said.noise)
+    machine = load(path)
+    return RunWarnings([*machine.provenance.warnings, *oversubscription(machine)], machine.provenance.noise)
+
+
+def show(options: ShowOptions) -> ShownMachine:
+    """What the options choose of a machine file.
 
     RequestError for what the file does not have, and for options that do not go together.
     """
-    format_, operation = options.format_, options.operation
+    operation = options.operation
     machine = load(options.machine)
-    if options.any_level:
-        (machine,) = at_any_level(machine)
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
     is_effect = operation in effects_known(machine)
+    said = options.model_fields_set
+    if "format_" not in said and (is_collective or is_effect or said & FORMULAS):
+        options = options.model_copy(update={"format_": "formulas"})
+    format_ = options.format_
     _refuse_ranks(options, is_collective)
-    has_more = bool(options.topology) or "view" in options.model_fields_set
-    if options.plot and (format_ != "text" or is_collective or is_effect or has_more):
-        raise RequestError(
-            "--plot draws the times of messages, as text",
-            "leave out --format, --json, --view, --topology and effects",
-        )
     part = machine.model_copy(update={"point_to_point": []})
     if not is_collective and not is_effect:
         part = _part(machine, options)
-    if options.plot:
-        plots = as_plots(part.point_to_point, options.model or "", columns)
-        return ShownMachine(options.machine, part, lines=plots)
     views = [view for view in VIEWS if options.view in ("all", view)]
     if options.topology and format_ != "json" and "bounded" not in views:
         raise RequestError("--topology applies to bounds alone", "add --view bounded, or all")
@@ -123,9 +137,10 @@ def show(options: ShowOptions, columns: int = 80) -> ShownMachine:
     fits = of_fits(part, congestions) if format_ == "json" or views else []
     more: list[ModelSection] = []
     # Effects have no cache and no models of one's choice, collectives no locality either.
-    only = options.model_fields_set & {"operation", "locality", "variant", "cache", "model"}
-    if is_effect or not only & {"operation", "cache", "model"}:
-        more += of_effects(machine, operation, options.locality, options.variant)
+    where = parse_where(options.where)
+    only = {*where, *options.model_fields_set & {"operation", "locality", "model"}}
+    if is_effect or not only - {"locality", "variant"}:
+        more += of_effects(machine, operation, options.locality, where.get("variant"))
     if is_collective or not only:
         shared = congestions.at() if congestions else None
         more += of_collectives(
@@ -154,9 +169,9 @@ def _part(machine: Machine, options: ShowOptions) -> Machine:
     """The machine with the point-to-point entries and models that the options choose."""
     if not machine.point_to_point and options.operation is None:
         return machine
-    keys = options.model_dump(include={"operation", "locality", "variant", "cache"})
+    keys = {"operation": options.operation, "locality": options.locality, **parse_where(options.where)}
     part = machine.model_copy(update={"point_to_point": matching(machine, keys)})
     if not part.point_to_point:
         return part
-    usual = "piecewise" if options.format_ in ("text", "latex") else "all"
+    usual = "piecewise" if options.format_ in ("formulas", "latex") else "all"
     return chosen(part, options.model or usual)

@@ -71,7 +71,7 @@ class JobAllocation(BaseModel):
 
 
 class Partition(BaseModel):
-    """A partition of a batch system, or a queue, by the name that `--partition` takes; what nobody tells is None.
+    """A partition of a batch system, or a queue, by the name that a site has; what nobody tells is None.
 
     `takes_jobs`: it accepts them and starts them. `cpus` are those of a node, the fewest where nodes differ.
     """
@@ -104,13 +104,14 @@ class BatchSystem:
     job after all. `submit` is the command before the script, which is read from standard input where
     `reads_input`; `job_id` finds the job's id in what that prints. `state` asks in which state a job is: words
     that are neither of those `waiting` nor `running` are of jobs that ended, or are not known any more. `time`
-    writes a time limit, given in seconds. `partitions` are those that its commands list; none where they are not
-    here.
+    writes a time limit, given in seconds. `after` has the options by which a job waits until another has ended,
+    whose id is `{job}` in them. `partitions` are those that its commands list; none where they are not here.
     """
 
     variable: str
     allocated: Callable[[Environment], JobAllocation | None]
     submit: tuple[str, ...]
+    after: tuple[str, ...]
     job_id: re.Pattern[str]
     state: Callable[[str], str]
     waiting: frozenset[str]
@@ -179,23 +180,6 @@ def hms(seconds: float) -> str:
     """`HH:MM:SS`, rounded up."""
     whole = max(1, -int(-seconds // 1))
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
-
-
-_GROUP = re.compile(r"([^,\[\]]*)\[([^\]]*)\]([^,\[\]]*)|([^,\[\]]+)")
-
-
-def hosts_of(text: str) -> tuple[str, ...]:
-    """The hosts of a list as Slurm and Flux (RFC 29) write it, with one bracket a name: `n[01-03,07],login`."""
-    hosts: list[str] = []
-    for before, ranges, after, single in _GROUP.findall(text.strip()):
-        if single:
-            hosts.append(single)
-        for one in ranges.split(",") if ranges else ():
-            first, _, last = one.partition("-")
-            hosts += [
-                f"{before}{number:0{len(first)}d}{after}" for number in range(int(first), int(last or first) + 1)
-            ]
-    return tuple(hosts)
 
 
 def lines_of(path: str) -> list[str]:

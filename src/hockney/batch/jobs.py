@@ -99,19 +99,24 @@ def here() -> list[str]:
     return [str(beside)] if os.access(beside, os.X_OK) else [sys.executable, "-m", "hockney"]
 
 
-def command_of(system: str, path: Path) -> str:
+def command_of(system: str, path: Path, after: str = "") -> str:
     """How a person submits a script."""
     unit = batch_systems.get(system)
-    return shlex.join(unit.submit) + (" < " if unit.reads_input else " ") + shlex.quote(str(path))
+    return shlex.join(_words(system, after)) + (" < " if unit.reads_input else " ") + shlex.quote(str(path))
 
 
-def submit(path: Path, name: str, system: str, folder: Path) -> Submitted:
-    """Submit a script, and write down its id.
+def _words(system: str, after: str) -> list[str]:
+    unit = batch_systems.get(system)
+    return [*unit.submit, *(word.format(job=after) for word in unit.after if after)]
+
+
+def submit(path: Path, name: str, system: str, folder: Path, after: str = "") -> Submitted:
+    """Submit a script, to run once the job `after` has ended, and write down its id.
 
     EnvironmentLack where the batch system is not here, RequestError where it refuses the job: in its own words.
     """
     unit = batch_systems.get(system)
-    words = [*unit.submit, *([] if unit.reads_input else [str(path)])]
+    words = [*_words(system, after), *([] if unit.reads_input else [str(path)])]
     try:
         done = subprocess.run(
             words,
@@ -137,7 +142,7 @@ def submit(path: Path, name: str, system: str, folder: Path) -> Submitted:
         why = last_complaint(done.stderr) or last_complaint(done.stdout) or f"exit code {done.returncode}"
         raise RequestError(
             f"{words[0]} refused the job {name}: {why}",
-            f"{path} is written and nothing else was changed; mend the site file, --partition or --account",
+            f"{path} is written and nothing else was changed; mend the site file or --site",
         )
     submitted = Submitted(
         name=name,

@@ -7,10 +7,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from hockney.batch.site import Site, find, names
-from hockney.errors import RequestError
 from hockney.fields import Option, flags_written
 from hockney.registry import did_you_mean, unit_files
-from hockney.units import parse_time
 from hockney.vocabulary import BATCH
 
 SYSTEMS = unit_files("hockney.batch.systems")
@@ -22,7 +20,7 @@ class Submission(BaseModel):
     submit: Annotated[
         str,
         Option(
-            f"For {', '.join(SYSTEMS)}.",
+            f"Write a job script for {', '.join(SYSTEMS)}, and measure nothing here.",
             show=None,
             known=lambda: SYSTEMS,
             metavar="SYSTEM",
@@ -32,27 +30,11 @@ class Submission(BaseModel):
     now: Annotated[bool, Option(flags=("--now",), panel=BATCH)] = False
     site: Annotated[
         str,
-        Option(
-            known=names,
-            metavar="NAME|FILE",
-            panel=BATCH,
-        ),
+        Option(known=names, metavar="NAME|FILE,…", panel=BATCH, commas=True),
     ] = ""
-    partition: Annotated[str, Option(panel=BATCH)] = ""
-    account: Annotated[str, Option(panel=BATCH)] = ""
-    walltime_s: Annotated[
-        float | None,
-        Option(
-            "[default: the site's, else 1h]",
-            flags=("--walltime",),
-            read=parse_time,
-            panel=BATCH,
-        ),
-        Field(gt=0, allow_inf_nan=False),
-    ] = None
     jobs: Annotated[
         int,
-        Option("Jobs that share the launches (--launches) of a campaign.", show=None, panel=BATCH),
+        Option("Number of jobs that share the launches (--launches) of a campaign.", show=None, panel=BATCH),
         Field(ge=1, le=1000),
     ] = 1
 
@@ -73,16 +55,5 @@ class Submission(BaseModel):
         return self
 
     def chosen(self) -> Site:
-        """The site, with what was written beside it. RequestError as of `find`, and for a line break."""
-        site = find(self.site)
-        beside = {
-            "partition": self.partition,
-            "account": self.account,
-            "walltime": self.walltime_s,
-        }
-        try:
-            return Site.model_validate(
-                {**site.model_dump(by_alias=True), **{k: v for k, v in beside.items() if v}}
-            )
-        except ValueError as error:
-            raise RequestError("--partition and --account are one line each", "leave out line breaks") from error
+        """The site; RequestError as of `find`."""
+        return find(self.site)

@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.fields import Seconds, from_toml
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.mpi import KINDS
+from hockney.words import words
 
 HINT = "docs/how-to/batch.md lists what a site file may say"
 
@@ -78,13 +79,36 @@ def names() -> list[str]:
     return sorted(path.stem for path in folder().glob("*.toml"))
 
 
-def find(name_or_path: str) -> Site:
-    """A site by its name or the path of its file, the default one for "".
+BESIDE = ("partition", "account", "walltime")
+"""What may be written beside the name of a site."""
+
+
+def find(text: str) -> Site:
+    """A site by its name or the path of its file, the default one for ""; `here,walltime=2h` says more.
 
     RequestError where there is neither, or where the file says what no site does: which key, and where.
     """
-    if not name_or_path:
-        return Site()
+    said = words(text) if text else []
+    given = {key: value for word in said for key, equals, value in [word.partition("=")] if equals}
+    if unknown := [key for key in given if key not in BESIDE]:
+        raise RequestError(
+            f"--site: {unknown[0]!r} stands in a site file alone",
+            f"beside it may stand {', '.join(BESIDE)}",
+        )
+    named = [word for word in said if "=" not in word]
+    if len(named) > 1:
+        raise RequestError(f"--site names two sites: {' and '.join(named)}", "name one")
+    site = _named(named[0]) if named else Site()
+    try:
+        return Site.model_validate({**site.model_dump(by_alias=True), **given})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RequestError(
+            f"--site: {first['loc'][0]}: {first['msg'].removeprefix('Value error, ')}", HINT
+        ) from error
+
+
+def _named(name_or_path: str) -> Site:
     path = Path(name_or_path)
     if path.suffix != ".toml" and "/" not in name_or_path:
         path = folder() / f"{name_or_path}.toml"

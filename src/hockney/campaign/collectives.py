@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from hockney.campaign.plan import Plan
+from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
 from hockney.records.answers import Candidate, CollectiveMeasurement, RankPlace
 from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection
 from hockney.registry import did_you_mean
 from hockney.runner.library import RULES, rules_first
-from hockney.schedule.catalogue import by_name_alone
+from hockney.schedule import written
+from hockney.schedule.catalogue import by_name_alone, find
+from hockney.schedule.proof import prove
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
 """What the words of --algorithm stand for; `all` is everything."""
@@ -51,6 +53,31 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
             )
     offered.sort(key=lambda candidate: operations.index(candidate.operation))
     return [candidate for candidate in offered if candidate.algorithm in selected]
+
+
+def programs(plan: Launching) -> list[tuple[str, str, list[int]]]:
+    """The schedules of files that a plan measures, for the runner: operation, name and program of each."""
+    if not isinstance(plan, Plan):
+        return []
+    return [
+        (operation, name, written.compiled(text, name))
+        for name, text in (plan.schedules or {}).items()
+        for operation in plan.operations
+        if operation in COLLECTIVES
+    ]
+
+
+def expect_proved(plan: Plan) -> None:
+    """RequestError where a schedule of a file is wrong on a number of ranks that the plan has: it could hang."""
+    for name, text in (plan.schedules or {}).items():
+        for operation in (one for one in plan.operations if one in COLLECTIVES):
+            algorithm = find(operation, written.define(operation, name, text))
+            for result in prove([algorithm], rank_counts(plan), lambda _: None):
+                if result.complaints:
+                    raise RequestError(
+                        f"{name} is no {operation}: {result.complaints[0]}",
+                        f"`hockney schedule verify {operation} --algorithm {name}` tries more numbers of ranks",
+                    )
 
 
 def of_subsets(plan: Plan, default: str) -> Plan:

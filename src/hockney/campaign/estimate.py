@@ -19,6 +19,7 @@ from hockney.records.record import Locality
 from hockney.runner.build import is_built
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory
+from hockney.runner.transports import ALL
 from hockney.schedule.catalogue import algorithms
 from hockney.units import format_duration
 
@@ -30,6 +31,8 @@ EFFECT_S = 5.0
 """What an effect takes of a campaign without a time."""
 LIBRARY_ALGORITHMS = 5
 """Of a collective, where the library has not been asked yet."""
+TRANSPORTS, TRIALS_S = 4, 20.0
+"""Transports of a library that start, and what trying all takes, where nobody has tried yet."""
 VISIT_SHARE = 3.5
 """A visit with the references around it and the further ones that follow, over its budget, on two busy cores."""
 
@@ -81,6 +84,7 @@ def estimate(plan: Plan, waiting: Waiting | None = None) -> Estimate:
         visits += count * of_point
         visits_s += count * max(VISIT_SHARE * plan.budget_s, of_point * _waited_s(key, waiting))
     launched, of_subsets = _launched(plan), questions_of_subsets(plan, _candidates)
+    trials_s = TRIALS_S if ALL in plan.variants else 0.0
     others = len(plan.effects) - (of_subsets > 0)
     effects_s = EFFECT_S * others + SHARE * plan.budget_s * of_subsets
     whole_s = launched * (launch_s(waiting) + visits_s + effects_s)
@@ -88,8 +92,8 @@ def estimate(plan: Plan, waiting: Waiting | None = None) -> Estimate:
         launches=launched,
         points=round(points) + others + of_subsets,
         visits=round(visits) + others + of_subsets,
-        estimate_s=min(math.inf if plan.time_s is None else plan.time_s, whole_s),
-        whole_s=whole_s,
+        estimate_s=trials_s + min(math.inf if plan.time_s is None else plan.time_s, whole_s),
+        whole_s=trials_s + whole_s,
         bound_s=plan.time_s,
     )
 
@@ -110,7 +114,7 @@ def first_pass_s(plan: Plan, waiting: Waiting | None = None) -> float:
 
 
 def _launched(plan: Plan) -> int:
-    return plan.launches * max(1, len(plan.variants))
+    return plan.launches * (TRANSPORTS if ALL in plan.variants else max(1, len(plan.variants)))
 
 
 def _points(key: Key, plan: Plan) -> float:

@@ -18,6 +18,10 @@ from hockney.runner.transports import ALL
 RANKS = "say how many: --ranks, or cores_per_node in a site file"
 
 
+BEFORE = "JOB"
+"""In a command that submits a job: the id of the job that it waits for."""
+
+
 @dataclass(frozen=True)
 class WrittenJob:
     """The script of a job, and the command that submits it; `job` is its id where it was submitted."""
@@ -65,7 +69,7 @@ def planned(plan: Plan, site: Site, given: Collection[str]) -> Plan:
     if ALL in plan.variants:
         raise RequestError(
             f"--variant {ALL} tries transports where it runs, which is not here",
-            "run `hockney doctor --variants` in a job, and name each by --variant",
+            "run `hockney doctor --transports` in a job, and name each by --variant",
         )
     nodes = plan.nodes or 1
     ranks = plan.ranks
@@ -99,8 +103,10 @@ def job_of(plan: Plan, name: str, command: Sequence[str]) -> Job:
     return Job(name=name, what=what, nodes=plan.nodes, per_node=plan.per_node, command=[*batch.here(), *command])
 
 
-def write_jobs(jobs: Sequence[Job], submission: Submission, site: Site, folder: Path) -> WrittenJobs:
-    """Write the scripts, and submit them where that is asked for.
+def write_jobs(
+    jobs: Sequence[Job], submission: Submission, site: Site, folder: Path, *, is_chain: bool = False
+) -> WrittenJobs:
+    """Write the scripts, and submit them where that is asked for; of a chain each waits for the one before.
 
     Incomplete where some were submitted before one was refused: those run.
     """
@@ -108,7 +114,8 @@ def write_jobs(jobs: Sequence[Job], submission: Submission, site: Site, folder: 
     ids: dict[str, str] = {}
     for job, path in zip(jobs, paths, strict=True) if submission.now else ():
         try:
-            ids[job.name] = batch.submit(path, job.name, submission.submit, folder).job
+            last = [*ids.values()][-1:] if is_chain else []
+            ids[job.name] = batch.submit(path, job.name, submission.submit, folder, *last).job
         except HockneyError as error:
             if not ids:
                 raise
@@ -121,7 +128,7 @@ def write_jobs(jobs: Sequence[Job], submission: Submission, site: Site, folder: 
             nodes=job.nodes,
             ranks=job.nodes * job.per_node,
             walltime_s=site.walltime_s,
-            submit=batch.command_of(submission.submit, path),
+            submit=batch.command_of(submission.submit, path, BEFORE if is_chain and path != paths[0] else ""),
             job=ids.get(job.name),
         )
         for job, path in zip(jobs, paths, strict=True)

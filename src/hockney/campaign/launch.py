@@ -39,6 +39,8 @@ class Launch:
     describe: Callable[[Hello], Described]
     only: tuple[str, str] | None = None
     """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
+    mpi_why: str = ""
+    """The step of the search that found the library, and its wrapper."""
     rules: tuple[tuple[str, str], ...] = ()
     """The files of rules that the library loads, each after the name of its variable."""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from hockney.campaign.collectives import programs
 from hockney.campaign.events import Progress, Watcher
 from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.plan import Launching
@@ -189,6 +190,7 @@ class Loop:
         self.watcher = watcher
         self.outcome = Outcome()
         self._deadline = None if time_s is None else time.monotonic() + time_s
+        self._turn_end = float("inf")
         self._time_s = min(float("inf") if limit_s is None else limit_s for limit_s in (time_s, job_s))
         self._job_end = float("inf") if job_s is None else time.monotonic() + job_s
         self._is_cut_by_job = job_s is not None and (time_s is None or job_s < time_s)
@@ -200,7 +202,13 @@ class Loop:
 
     def own_left_s(self) -> float:
         """The same without the limit of a job, in the next of which it goes on."""
-        return float("inf") if self._deadline is None else self._deadline - time.monotonic()
+        return min(float("inf") if self._deadline is None else self._deadline, self._turn_end) - time.monotonic()
+
+    def take_turns(self, of: int) -> None:
+        """From now on allow one of so many an equal share of the time that is left; 1: all of it."""
+        self._turn_end = float("inf")
+        if of > 1:
+            self._turn_end = time.monotonic() + self.own_left_s() / of
 
     def close(self, campaign: Campaign, share: str) -> Outcome:
         """The outcome, which the folder gets, too: `share` is what of the launches this was."""
@@ -214,8 +222,11 @@ class Loop:
         return outcome
 
     def stop(self) -> None:
-        """End the campaign's time: the rest of it allows no further request."""
-        self._deadline = time.monotonic()
+        """End the campaign's time, or the turn's: the rest of it allows no further request."""
+        if self._turn_end < float("inf"):
+            self._turn_end = time.monotonic()
+        else:
+            self._deadline = time.monotonic()
 
     def within(self, limit_s: float, ask: Callable[[float], Answered], least_s: float | None = None) -> Answered:
         """What `ask` returns, given how long to wait: `limit_s`, but not far beyond the campaign's time.
@@ -294,6 +305,8 @@ class Loop:
             return Session(launch.argv, launch.environment, most_s)
 
         with self.within(self.plan.time_limit_s, start, LEAST_START_S) as session:
+            for operation, name, program in programs(self.plan):
+                session.define(operation, name, program)
             running = Running(self.campaign, launch, index, session, time.monotonic() - began_s)
             self._require_nodes(running)
             for text in running.described.warnings:
@@ -347,7 +360,7 @@ class Loop:
         """Record and report the request, or the launch, that the campaign's time ended.
 
         What had most of a run's time, and was left out by an earlier run, is a failure: otherwise a --time below
-        --time-limit would leave out what hangs for ever.
+        the limit of a launch would leave out what hangs for ever.
         """
         subject = _in_flight(running)
         if error.had_most and self._was_left_out(launch, index, subject):

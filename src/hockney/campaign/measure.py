@@ -28,12 +28,9 @@ from hockney.campaign.plan import Plan
 from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.visits_so_far import LEAST_BUDGET_S, Lacking, are_shorter, lacking, settled_times, visits_of
 from hockney.campaign.work import NextPoint, Work
-from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
 from hockney.records.journal import FailureLine
 from hockney.records.keys import Key, key_of
-from hockney.records.levels import in_words
-from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused
 from hockney.units import format_bytes
@@ -94,7 +91,12 @@ def _measure_points(
         due = _due(loop, plan, records, launches, index)
         if not due:
             break
+        # The first variants must not spend the time of all.
+        waiting = [*dict.fromkeys(launch.variant for launch, _ in due)]
         for launch, only in due:
+            if launch.variant in waiting:
+                loop.take_turns(len(waiting))
+                waiting.remove(launch.variant)
             has_time = loop.left_s() > 0
             worth_most = chooser(plan) if plan.adaptive and chooser else None
             work = Work.resume(plan, records, launch.variant, index, campaign.failures(), worth_most)
@@ -109,13 +111,9 @@ def _measure_points(
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(error, launch, index, _subject(key, size_B, name=_point(key, size_B)))
-            for levels in with_causes(work.so_far.levels, records).values():
-                if len(levels) > 1:
-                    loop.warn(f"the machine changed its speed while it was measured; {in_words(levels)}")
-            if said := modes_in_words(work.so_far.modes()):
-                loop.warn(said)
             if has_time:
                 pace.finish_part(work)
+        loop.take_turns(1)
     if loop.left_s() <= 0:
         parts = [(launch.variant, launch.only, index) for index in share.of(plan.launches) for launch in launches]
         loop.outcome.left_out += _unreached(

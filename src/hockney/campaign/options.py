@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from hockney.campaign.effects.base import effects
-from hockney.campaign.plan import Plan, how, launch, what
+from hockney.campaign.plan import Plan, how, launch, what, with_files
 from hockney.campaign.share import WHOLE, Share, parse_share
 from hockney.errors import RequestError
 from hockney.fields import Option
@@ -43,17 +43,21 @@ KEPT = ("output", "resume", "trust", "share")
 class MeasureOptions(Plan):
     """The options of `hockney measure`: a plan, and what is not stored with it."""
 
-    output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
-    quick: Annotated[bool, how("In about half a minute.", flags=("--quick",)), Field(exclude=True)] = False
+    output: Annotated[Path, Option("New folder of the campaign.", flags=("--output", "-o")), Field(exclude=True)]
+    quick: Annotated[
+        bool, how("Measure for half a minute, with wider intervals.", flags=("--quick",)), Field(exclude=True)
+    ] = False
     resume: Annotated[bool, Option(flags=("--resume",)), Field(exclude=True)] = False
     trust: Annotated[bool, Option(flags=("--trust",)), Field(exclude=True)] = False
     dry_run: Annotated[
-        bool, Option("What would be launched, and what it takes.", flags=("--dry-run",)), Field(exclude=True)
+        bool,
+        Option("Print the plan and its time, and launch nothing.", flags=("--dry-run",)),
+        Field(exclude=True),
     ] = False
     share: Annotated[
         Share,
         how(
-            "The launches of this job where several share them: 2/3.",
+            "Part of the launches that this job does, such as 2/3.",
             read=parse_share,
             metavar="N/JOBS",
             show=None,
@@ -66,14 +70,18 @@ class MeasureOptions(Plan):
     variants: Annotated[
         list[str],
         launch(
-            "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several. "
-            "all-transports: each combination of the library's that starts.",
+            "A launch variant as 'NAME: launcher arguments and NAME=VALUE settings', or `all-transports` "
+            "(repeatable).",
             flags=("--variant",),
         ),
     ] = Field(default_factory=list)
     # Both depend on what else is asked for: _completed sets them.
-    ranks: Annotated[int, launch("[default: the cores of this host]", show=None), Field(ge=2)] = 0
-    system: Annotated[str, launch("[default: the host's name]")] = Field(default_factory=gethostname)
+    ranks: Annotated[
+        int, launch("Number of ranks. [default: the cores of this host]", show=None), Field(ge=2)
+    ] = 0
+    system: Annotated[str, launch("System that the ranks are on, by any name. [default: the host's]")] = Field(
+        default_factory=gethostname
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -82,6 +90,7 @@ class MeasureOptions(Plan):
         # Help, which reads the options alone, waits for none of what it needs.
         from hockney.campaign.prepare import default_ranks
 
+        given = with_files(given)
         if given.get("resume"):
             return {"ranks": 2, **{name: given[name] for name in KEPT if name in given}}
         chosen = {**QUICK} if given.get("quick") else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from socket import gethostname
@@ -20,6 +21,7 @@ from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import BindTo, MapBy
 from hockney.runner.mpi import KINDS
 from hockney.schedule.catalogue import algorithm_names
+from hockney.schedule.written import ENDING, text_of
 from hockney.units import parse_bytes, parse_time
 from hockney.words import listed, segment, whole, words, written
 
@@ -27,6 +29,7 @@ LAUNCH, WHAT, HOW = vocabulary.LAUNCH, "What is measured", "How well and how lon
 """Headings of options."""
 launch, what, how = (partial(Option, panel=panel) for panel in (LAUNCH, WHAT, HOW))
 """Options under these headings."""
+HOSTS = "Hosts, as NAME or NAME:SLOTS with commas between, or the path of a host file."
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
 """Larger than any buffer. The runner checks each point against the memory and what the library can count."""
@@ -49,6 +52,18 @@ def message_size(text: str) -> int:
     return size_B
 
 
+def with_files(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given for a `Launching`, with the files in other words of it: `smpi:PLATFORM.xml`, `./hosts`."""
+    asked = {**given}
+    mpi, _, platform = str(asked.get("mpi", "")).rpartition(":")
+    if mpi and platform.endswith(".xml"):
+        asked |= {"mpi": mpi, "platform": platform}
+    match asked.get("hosts"):
+        case [str() as path] if "/" in path:
+            asked |= {"hosts": [], "hostfile": path}
+    return asked
+
+
 class Launching(BaseModel):
     """How ranks are started: with which MPI, where, and with which settings. Stored in the campaign's plan."""
 
@@ -57,7 +72,7 @@ class Launching(BaseModel):
     mpi: Annotated[
         str,
         launch(
-            "auto, openmpi, mpich, intel, smpi, a prefix or a wrapper (see `hockney doctor`).",
+            "MPI to use: auto, openmpi, mpich, intel, a prefix, a wrapper, or smpi:PLATFORM.xml (simulated).",
             known=lambda: ("auto", *KINDS, "smpi"),
         ),
     ] = "auto"
@@ -65,45 +80,44 @@ class Launching(BaseModel):
     threads: int | None = Field(
         default=None, ge=1, description="OpenMP threads of a rank, a core for each; none: as the environment says"
     )
-    hosts: Annotated[list[str], launch(read=words)] = Field(default_factory=list)
-    hostfile: Annotated[str, launch("Host file in the launcher's own format.")] = ""
+    hosts: Annotated[
+        list[str],
+        launch(HOSTS, read=words),
+    ] = Field(default_factory=list)
+    hostfile: str = Field(default="", description="of hosts in the format of the launcher")
     nodes: Annotated[
-        int | None, launch("Nodes of a job that the ranks are on, as many on each. [default: all]"), Field(ge=1)
+        int | None, launch("Spread the ranks evenly over this many nodes of the job. [default: all]"), Field(ge=1)
     ] = None
     launcher: Annotated[
         str,
         launch(
-            f"{LAUNCHERS}; default the one found with the MPI.",
+            f"Launcher: {LAUNCHERS}. [default: the one found with the MPI]",
             known=lambda: unit_files("hockney.runner.launchers"),
         ),
     ] = ""
-    platform: Annotated[str, launch("Platform file (XML) of a simulated cluster: --mpi smpi.")] = ""
-    map_by: Annotated[MapBy, launch(f"{listed(get_args(MapBy))}.")] = "core"
-    bind_to: Annotated[BindTo, launch(f"{listed(get_args(BindTo))}.")] = "core"
+    platform: str = Field(default="", description="file (XML) of a simulated cluster")
+    map_by: Annotated[MapBy, launch(f"Where consecutive ranks go: {listed(get_args(MapBy))}.")] = "core"
+    bind_to: Annotated[BindTo, launch(f"Bind each rank to: {listed(get_args(BindTo))}.")] = "core"
     variants: Annotated[
         list[str],
         launch(
-            "Written 'NAME: launcher arguments and NAME=VALUE settings'; repeat for several.",
+            "A launch variant as 'NAME: launcher arguments and NAME=VALUE settings' (repeatable).",
             flags=("--variant",),
         ),
     ] = Field(default_factory=list)
-    time_limit_s: Annotated[
-        float,
-        launch(
-            "A launch, by an answer that comes later.",
-            flags=("--time-limit",),
-            read=parse_time,
-            show="{:g}s".format,
-        ),
-        Field(gt=0),
-    ] = 120.0
-    system: Annotated[str, launch("[default: the host's name]")] = ""
+    time_limit_s: float = Field(default=400.0, gt=0, description="after which a launch has no answer any more")
+    system: Annotated[str, launch("System that the ranks are on, by any name. [default: the host's]")] = ""
     cpus: list[list[int]] = Field(
         default_factory=list, description="of each rank of this host, in place of map_by"
     )
     slots: list[list[int]] = Field(
         default_factory=list, description="the same by numbers of cores or hardware threads in hwloc's order"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_files(cls, given: Any) -> Any:
+        return with_files(given)
 
     @property
     def per_node(self) -> int | None:
@@ -128,23 +142,24 @@ class AppLaunching(Launching):
         Option("Folder that the run is added to, for `hockney report`.", flags=("--output", "-o")),
         Field(exclude=True),
     ] = None
-    ranks: Annotated[int, launch("[default: the cores of this host]"), Field(ge=1)] = Field(
+    ranks: Annotated[int, launch("Number of ranks. [default: the cores of this host]"), Field(ge=1)] = Field(
         default_factory=lambda: inventory().cores
     )
-    system: Annotated[str, launch("[default: the host's name]")] = Field(default_factory=gethostname)
+    system: str = Field(default_factory=gethostname)
+    bind_to: BindTo = "core"
+    time_limit_s: float = Field(default=3600.0, gt=0, description="an application may compute for long")
 
 
 class Plan(Launching):
     """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
 
     schema_version: Literal[1] = 1
-    ranks: Annotated[int, launch("[default: the cores of this host]"), Field(ge=2)]
+    ranks: Annotated[int, launch("Number of ranks. [default: the cores of this host]"), Field(ge=2)]
     operations: Annotated[
         list[str],
         what(
-            "Several: with commas. pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, "
-            "matching, …; `collectives` for all collectives, `effects` for all that a ping-pong "
-            "hides. [default: all between pairs of ranks]",
+            "Operations, with commas between: pingpong, bcast, …, `collectives`, `effects`. [default: all "
+            "between pairs of ranks]",
             flags=("--operation",),
             read=words,
             known=operation_words,
@@ -154,59 +169,53 @@ class Plan(Launching):
     algorithms: Annotated[
         list[str],
         what(
-            "default, all, library, ours, or names, with commas between.",
+            "Algorithms of collectives, with commas between: default, all, library, ours, or names.",
             flags=("--algorithm",),
             known=lambda: ("default", "all", "library", "ours", *algorithm_names()),
             read=words,
             show=",".join,
         ),
     ] = Field(default=["default"])
+    schedules: dict[str, str] | None = Field(
+        default=None, description="text of each file of a schedule that `algorithms` names"
+    )
     localities: Annotated[
         list[str],
         what(
-            "Several: with commas. [default: all that the placement has]",
+            "How far ranks are apart, several with commas between. [default: all that the placement has]",
             flags=("--locality",),
             read=words,
             known=lambda: LOCALITIES,
         ),
     ] = Field(default_factory=list)
-    pairs: Annotated[int, what("Pairs of ranks measured in each locality."), Field(ge=1)] = 1
+    pairs: Annotated[int, what("Number of pairs of ranks in each locality."), Field(ge=1)] = 1
     rank_counts: Annotated[
         list[int],
         what(
-            "Numbers of ranks that collectives use, comma-separated; default several, up to all ranks, "
-            "and for subsets the sides of the squarest grid of all.",
+            "Numbers of ranks of collectives, with commas between. [default: several, up to all]",
             read=lambda text: sorted({whole(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
     root: Annotated[
-        int | None, what("Or `rotate`.", read=lambda text: None if text == "rotate" else whole(text)), Field(ge=0)
+        int | None,
+        what("Root of the collective, or `rotate`.", read=lambda text: None if text == "rotate" else whole(text)),
+        Field(ge=0),
     ] = 0
     segments_B: Annotated[
         list[int],
         what(
-            "Several: with commas; for the algorithms that take one.",
+            "Sizes of a segment, such as 4KiB or none, with commas between.",
             flags=("--segment",),
             read=lambda text: [segment(word) for word in words(text)],
             show=lambda sizes_B: ",".join(map(written, sizes_B)),
         ),
     ] = Field(default=[0])
-    radices: Annotated[
-        list[int],
-        what(
-            "Several: with commas.",
-            flags=("--radix",),
-            read=lambda text: [whole(word) for word in words(text)],
-            show=None,
-        ),
-    ] = Field(default=[0], description="0: the algorithm's default")
-    start: Annotated[Start, what("How repetitions of collectives start: window (agreed time) or barrier.")] = (
-        "window"
-    )
+    radices: list[int] = Field(default=[0], description="fan-outs of algorithms; 0: the algorithm's default")
+    start: Start = "window"
     time_s: Annotated[
         float | None,
         how(
-            "Time for the whole campaign; the most informative points come first.",
+            "Time for the whole campaign, such as 10min.",
             flags=("--time",),
             read=parse_time,
         ),
@@ -215,7 +224,7 @@ class Plan(Launching):
     adaptive: Annotated[
         bool,
         how(
-            "Measure only those points of collectives on which the choice of algorithm depends.",
+            "Measure only points that decide which algorithm is fastest.",
             flags=("--adaptive",),
         ),
     ] = False
@@ -225,31 +234,31 @@ class Plan(Launching):
     sizes_B: Annotated[
         list[int],
         what(
-            "Several: with commas. [default: chosen adaptively]",
+            "Message sizes such as 8,64KiB, with commas between. [default: chosen adaptively]",
             flags=("--bytes",),
             read=lambda text: sorted({message_size(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
     largest_B: Annotated[
-        int, what("Largest message.", flags=("--largest",), read=message_size, show=written), Field(ge=0)
+        int, what("Largest message size.", flags=("--largest",), read=message_size, show=written), Field(ge=0)
     ] = 4 * 2**20
     caches: list[Cache] = Field(default=["warm"])
-    window: Annotated[int, what("Messages in flight for bandwidth and bidirectional."), Field(ge=1, le=2**16)] = (
-        64
-    )
+    window: Annotated[
+        int, what("Number of messages in flight for bandwidth and bidirectional."), Field(ge=1, le=2**16)
+    ] = 64
     launches: Annotated[int, how(), Field(ge=1, le=10_000)] = 1
     visits: Annotated[
         int,
-        how("Visits of each point at that level; of collectives four times as many, each shorter."),
+        how("How often each point is measured again (collectives: four times as often, shorter)."),
         Field(ge=1, le=1000),
     ] = 3
     level: Annotated[
-        Wanted, how("Level of the machine at which a point is complete: common, quietest or all.")
+        Wanted, how("Speed level of the machine that completes a point: common, quietest or all.")
     ] = "common"
     budget_s: Annotated[
         float,
         how(
-            "Time a point may take, all visits together; default 1s (quick: 0.2s).",
+            "Longest time for a point, all visits together. [default: 1s, with --quick 0.2s]",
             flags=("--budget",),
             read=parse_time,
             show=None,
@@ -258,12 +267,12 @@ class Plan(Launching):
     ] = 1.0
     tolerance: Annotated[
         float,
-        how("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None),
+        how("Stop a point when half its 95 % interval is below this share. [default: 0.01]", show=None),
         Field(gt=0),
     ] = 0.01
-    seed: Annotated[int, how("By effects."), Field(ge=0)] = 0
+    seed: int = Field(default=0, ge=0)
     topology: Annotated[
-        str, what("congestion measures its worst pairing, too; hosts are its nodes in their order.")
+        str, what("Network whose worst pairing of nodes `congestion` measures, such as torus:8x8x8.")
     ] = ""
     size_tolerance: float = Field(default=0.03, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
@@ -286,6 +295,15 @@ class Plan(Launching):
         """A plan of other points, all of them whatever time they take, launched as this one launched."""
         fixed = {"effects": [], "adaptive": False, "topology": "", "time_s": None}
         return self.model_copy(update={**fixed, **asked})
+
+    @model_validator(mode="after")
+    def _keeps_schedules(self) -> Plan:
+        """Of a file the plan keeps the text, and the name without its folder: it is resumed anywhere."""
+        for word in [word for word in self.algorithms if word.endswith(ENDING)]:
+            name = Path(word).name
+            self.algorithms = [name if each == word else each for each in self.algorithms]
+            self.schedules = {name: text_of(word), **(self.schedules or {})}
+        return self
 
     @model_validator(mode="after")
     def _adapts_to_something(self) -> Plan:

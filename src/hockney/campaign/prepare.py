@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hockney import reading
 from hockney.batch.base import JobAllocation, allocation, batch_systems
-from hockney.campaign.collectives import KINDS
+from hockney.campaign.collectives import KINDS, expect_proved
 from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
@@ -27,7 +27,7 @@ from hockney.records.nodes import describe as describe_node
 from hockney.records.record import Locality
 from hockney.runner.breaks import breaks_B, cache_line_B, eager_limits_B, largest_plain_copy_B
 from hockney.runner.build import runner_binary
-from hockney.runner.find import find
+from hockney.runner.find import find, in_job, measures_a_wheel
 from hockney.runner.inventory import inventory, node
 from hockney.runner.launchers import smpi
 from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command, launchers
@@ -83,6 +83,7 @@ def launches(plan: Plan) -> list[Launch]:
 
     EnvironmentLack where the MPI or its compiler is missing.
     """
+    expect_proved(plan)
     mpi, binary, variants = _prepared(plan)
     # Without it the library's own algorithms could not be told apart; its own choices stay as they are.
     needed = {} if set(plan.algorithms) <= {"ours", *KINDS["default"]} else launch_environment(mpi)
@@ -211,6 +212,7 @@ def _launch(
     return Launch(
         variant=variant.name,
         mpi_name=mpi.describe(),
+        mpi_why=mpi.where if str(mpi.wrapper) in mpi.where else f"{mpi.where}: {mpi.wrapper}",
         argv=[*argv, str(binary)],
         environment=added,
         provenance=LaunchLine(
@@ -248,8 +250,8 @@ def refuse_far_too_many(plan: Launching) -> None:
     if plan.ranks > most and not _is_elsewhere(plan):
         raise RequestError(
             f"{plan.ranks} ranks on the {cpus} processors of this host: more than {most} only starve each other",
-            f"--ranks {inventory().cores} has a core for each; or name the hosts with --hosts or --hostfile, or "
-            "simulate a cluster with --mpi smpi --platform FILE",
+            f"--ranks {inventory().cores} has a core for each; or name the hosts with --hosts, or "
+            "simulate a cluster with --mpi smpi:PLATFORM.xml",
         )
 
 
@@ -303,6 +305,8 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
         warnings.append(f"{OWN} is set: the library expects calls of several threads, and each call takes longer")
     if mpi.kind == "smpi":
         warnings = ["simulated: these are the times of SimGrid's model of the platform, not of a machine"]
+    if in_job() and (doubt := measures_a_wheel(mpi)):
+        warnings.append(doubt)
     if not hello.mpi_t:
         warnings.append("this library has no MPI_T: its settings are not recorded, its own algorithms not listed")
     environment = {**os.environ, **variant.environment}

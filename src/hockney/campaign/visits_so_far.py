@@ -28,6 +28,7 @@ from hockney.records.visits import (
     settle,
     visit_times,
 )
+from hockney.words import grouped
 
 LEAST_BUDGET_S = 0.02
 """Less time for a visit of a point yields no interval."""
@@ -155,9 +156,7 @@ def next_round(
     whatever the number of their visits. About half of what differs between visits lasts for some tenths of a
     second, or for the launch, and is the same for all that are visited meanwhile.
     """
-    blocks: dict[tuple[Key, int], list[tuple[Key, int]]] = {}
-    for key, size_B in points:
-        blocks.setdefault((problem_of(key), size_B), []).append((key, size_B))
+    blocks = grouped(points, lambda point: (problem_of(point[0]), point[1]))
     fewest = min((visits[point] for block in blocks.values() for point in block), default=0)
     order = []
     for block in blocks.values():

@@ -16,6 +16,7 @@ from hockney.records.journal import FailureLine
 from hockney.records.keys import TRANSFERS, CollectiveKey, Key, key_of, sizes_are_blocks
 from hockney.records.record import Record
 from hockney.statistics import NORMAL
+from hockney.words import grouped
 
 REFINED = 2
 """Refinement adds one in so many of the sizes that a series may have, for the estimate of time only: 22 to 42 of
@@ -259,13 +260,11 @@ class Work:
             if self._is_open_again(point):
                 return point
         self._undecided = undecided(self.so_far) if self.plan.visits > 1 else set()
-        vanished: dict[Key, list[int]] = {}
-        for key, size in self.vanished:
-            vanished.setdefault(key, []).append(size)
+        vanished = grouped(self.vanished, lambda point: point[0])
         points = [
             (key, size)
             for key in self.largest_B
-            for size in dict.fromkeys([*self.done.get(key, {}), *vanished.get(key, ())])
+            for size in dict.fromkeys([*self.done.get(key, {}), *(size for _, size in vanished.get(key, ()))])
             if self._is_open_again((key, size))
         ]
         self._round = next_round(points, self.visits, self._undecided, self._random)
@@ -364,11 +363,8 @@ class Work:
         """A rank count where interpolation between the measured ones misses, in the middle of the sizes."""
         if self.plan.rank_counts or self.reference:
             return None
-        families: dict[CollectiveKey, list[CollectiveKey]] = {}
-        for key in self.largest_B:
-            if isinstance(key, CollectiveKey) and not self.troubles[key]:
-                families.setdefault(replace(key, ranks=0), []).append(key)
-        for family, keys in families.items():
+        sound = [key for key in self.largest_B if isinstance(key, CollectiveKey) and not self.troubles[key]]
+        for family, keys in grouped(sound, lambda key: replace(key, ranks=0)).items():
             shared = set.intersection(*(set(self.done.get(key, {})) for key in keys))
             if len(keys) < 3 or len(keys) >= MOST_RANK_COUNTS or not shared:
                 continue

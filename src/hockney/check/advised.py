@@ -4,5 +4,5 @@ from __future__ import annotations
 
 MANY_LAUNCHES = 10
 """What to measure where nothing is known of how launches differ (docs/reference/check.md says what it finds)."""
-MOST_ROWS = 40
+MOST_ROWS = 10
 """Rows of a table; `--json` has all."""

@@ -1,8 +1,9 @@
-"""What became slower than it was: two campaigns or tables point by point, two machine files quantity by quantity.
+"""What became slower or faster: campaigns or tables point by point, machine files quantity by quantity.
 
 A time counts as slower where it takes longer than before by more than `least_factor`, and beyond what changes
 from launch to launch on both sides and what the machine moves from campaign to campaign: the test of
-`hockney diff`, one-sided. Holm's correction keeps the probability of any false alarm below the family-wise error.
+`hockney diff`, one-sided. Holm's correction keeps the probability of any false alarm below the family-wise error;
+what became faster has the same test, turned round, and a correction of its own.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
 from hockney.machine.build import caches_of, fitted
 from hockney.machine.file import Machine, is_machine_file, load
+from hockney.machine.locality import read
 from hockney.machine.provenance import system_of
 from hockney.machine.shipped import shipped_machines
 from hockney.models.base import Parameter, drift
-from hockney.records.contents import Contents, read
+from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.records.levels import Level, is_same_level
 from hockney.records.series import Caches
@@ -34,7 +36,7 @@ from hockney.report.views.quantity import QuantityComparison
 from hockney.statistics import TAILS
 from hockney.units import format_bytes
 
-Verdict = Literal["slower", "not slower", "cannot be told"]
+Verdict = Literal["slower", "faster", "not slower", "undecided"]
 SLOWER_IF_LARGER: Mapping[str, bool] = {"s": True, "s/B": True, "B/s": False, "1/s": False}
 """Units of quantities of which one knows which way is worse."""
 ANOTHER_LEVEL = "the machine was at another level"
@@ -57,7 +59,7 @@ class QuantityChange:
     high: float | None = None
     p: float | None = None
     p_corrected: float | None = None
-    verdict: Verdict = "cannot be told"
+    verdict: Verdict = "undecided"
     why: str = ""
 
 
@@ -106,24 +108,26 @@ def against(
             "the two have no time in common: no call and size of one is in the other",
             "measure both with the same `hockney measure …` command",
         )
-    corrected = holm(np.array([np.nan if change.p is None else change.p for change in found]))
+    p = np.array([np.nan if change.p is None else change.p for change in found])
     return Changes(
         [
-            _with_verdict(change, p, family_error, least_factor)
-            for change, p in zip(found, corrected, strict=True)
+            _with_verdict(*of_change, family_error, least_factor)
+            for of_change in zip(found, holm(p), holm(1 - p), strict=True)
         ],
         missing,
     )
 
 
 def _with_verdict(
-    change: QuantityChange, p_corrected: float, family_error: float, least_factor: float
+    change: QuantityChange, p_corrected: float, p_faster: float, family_error: float, least_factor: float
 ) -> QuantityChange:
     if np.isnan(p_corrected):
         return change
-    verdict: Verdict = "cannot be told"
+    verdict: Verdict = "undecided"
     if p_corrected <= family_error and change.factor is not None and change.factor > least_factor:
         verdict = "slower"
+    elif p_faster <= family_error and change.factor is not None and change.factor < 1 / least_factor:
+        verdict = "faster"
     elif change.high is not None and change.high <= least_factor:
         verdict = "not slower"
     return replace(change, p_corrected=float(p_corrected), verdict=verdict)
@@ -167,12 +171,12 @@ def _of_times(newer: Contents, older: Contents) -> tuple[list[QuantityChange], l
         if there is None:
             missing.append(_called(call))
             continue
-        levels = _level(older, call), _level(newer, there)
+        levels = [level.reference_s for level in (_level(older, call), _level(newer, there)) if level is not None]
         # Another library may have another reference by nature.
         is_apart = (
             call.known_setting.get("mpi") == there.known_setting.get("mpi")
-            and None not in levels
-            and not _are_same(*levels)
+            and len(levels) == 2
+            and not is_same_level(*levels)
         )
         sides = _measured(before, call, caches), _measured(after, there, caches)
         missing += [
@@ -181,10 +185,6 @@ def _of_times(newer: Contents, older: Contents) -> tuple[list[QuantityChange], l
         for size_B in sorted(sides[0].keys() & sides[1].keys()):
             found.append(_of_time(there, size_B, sides[0][size_B], sides[1][size_B], is_apart))
     return found, missing
-
-
-def _are_same(a: Level | None, b: Level | None) -> bool:
-    return a is None or b is None or is_same_level(a.reference_s, b.reference_s)
 
 
 def _called(call: TimedCall) -> str:

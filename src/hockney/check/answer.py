@@ -11,19 +11,27 @@ from pydantic import Field
 from hockney.check.against import Changes, QuantityChange
 from hockney.check.claims import ClaimFinding
 from hockney.check.power import Power
-from hockney.check.shown import changes_lines, checked_lines, claims_lines
+from hockney.check.shown import (
+    changes_lines,
+    changes_verdict,
+    checked_lines,
+    claims_lines,
+    verdict,
+    worst_of_calls,
+)
 from hockney.check.study import Checked, GuidelineFinding
 
 
 @dataclass(frozen=True)
 class Against:
-    """What became slower than it was in `older`, of so many quantities that were `compared`."""
+    """What became slower or faster than it was in `older`, of so many quantities that were `compared`."""
 
     older: str
     compared: int
     slower: list[QuantityChange]
+    faster: list[QuantityChange]
     not_slower: int
-    cannot_be_told: int
+    undecided: int
     missing: list[str]
 
 
@@ -41,7 +49,7 @@ class CheckAnswer:
     compared: int | None = None
     violated: int | None = None
     kept: int | None = None
-    cannot_be_told: int | None = None
+    undecided: int | None = None
     points_of_another_level: int | None = None
     operations_of_other_statistics: tuple[str, ...] | None = None
     power: Power | None = None
@@ -63,15 +71,30 @@ class CheckAnswer:
         return bool(self.compared) and not self.violated and not self.kept
 
     @property
+    def guideline_verdict(self) -> str:
+        """What guidelines come to, in a line; empty where none was asked for."""
+        return "" if self.guidelines_checked is None else verdict(self.guidelines_checked, self.violations or ())
+
+    @property
+    def worst_of_calls(self) -> list[tuple[GuidelineFinding, int]]:
+        """Of each violated call and size the worst comparison, and the number of others."""
+        return worst_of_calls(self.violations or ())
+
+    @property
     def guideline_lines(self) -> list[str]:
-        """What there is to say of guidelines beside a table of violations."""
+        """What there is to say of guidelines below a table of violations."""
         if self.guidelines_checked is None:
             return []
         return list(checked_lines(self.guidelines_checked, self.violations or ()))
 
     @property
+    def change_verdict(self) -> str:
+        """What became slower and faster, in a line; empty where nothing was compared with."""
+        return "" if self.changes is None else changes_verdict(self.changes)
+
+    @property
     def change_lines(self) -> list[str]:
-        """What there is to say beside a table of what became slower."""
+        """What there is to say below tables of what became slower and faster."""
         return [] if self.changes is None else list(changes_lines(self.changes))
 
     @property

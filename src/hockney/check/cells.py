@@ -191,16 +191,8 @@ def times_in(frame: pd.DataFrame) -> LaunchTimes:
     )
 
 
-_COUNTED = {
-    "ranks": "ranks",
-    "nodes": "nodes",
-    "ppn": "ppn",
-    "segment_B": "segment_bytes",
-    "radix": "radix",
-    "root": "root",
-    "pairs": "pairs",
-    "window": "window",
-}
+_COUNTED = {name: name for name in ("ranks", "nodes", "ppn", "radix", "root", "pairs", "window")}
+_COUNTED["segment_B"] = "segment_bytes"
 """Fields of a call, with the columns that they are read from."""
 
 

@@ -53,7 +53,7 @@ LEAST_SHARE = 1e-3
 _FACTOR = re.compile(r"log₂?2?\s*\(?P\)?|[SnP1]", re.IGNORECASE)
 _EXAMPLE = "write for example 'bcast: S + log P' or 'allgather ring: S P + P'"
 
-Verdict = Literal["violated", "kept", "cannot be told"]
+Verdict = Literal["violated", "kept", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def judge_claims(
         first += len(several)
         most = max(ranks for ranks, _ in curve)
         for size_B in sorted({size_B for _, size_B in curve}):
-            verdict: Verdict = "cannot be told"
+            verdict: Verdict = "undecided"
             finding = ClaimFinding(
                 *(call, claim.text, claim.operation, claim.algorithm, call.known_setting, size_B, most, verdict),
                 why="fewer numbers of ranks than the claim has terms: measure more, each double the last",
@@ -292,7 +292,7 @@ def _design(claim: Claim, ranks: Array, size_B: Array, sizes: Array, saturation:
 
 
 def _grown(powers: Powers, ranks: Array) -> Array:
-    return np.asarray(ranks**powers.P * np.log2(ranks) ** powers.log)
+    return np.asarray(ranks ** float(powers.P) * np.log2(ranks) ** powers.log)
 
 
 def _fitted(claim: Claim, ranks: Array, size_B: Array, time_s: Array, sizes: Array) -> _Constants:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from hockney.check.cells import DEFAULT, TimedCall
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.registry import Registry
+from hockney.words import grouped
 
 Curves = Mapping[TimedCall, Mapping[int, int]]
 """The sizes of each call that were timed, rising, each with the row of its times."""
@@ -103,11 +104,10 @@ def _default_as_named(curves: Curves) -> Iterator[Bound]:
 
     Ours are messages between pairs of ranks, which the library could send as well.
     """
-    named_of: dict[TimedCall, list[TimedCall]] = {}
-    for call in curves:
-        if call.algorithm != DEFAULT:
-            own = replace(call, algorithm=DEFAULT, segment_B=None, radix=None)
-            named_of.setdefault(own, []).append(call)
+    named_of = grouped(
+        [call for call in curves if call.algorithm != DEFAULT],
+        lambda call: replace(call, algorithm=DEFAULT, segment_B=None, radix=None),
+    )
     for call, sizes in _own_calls(curves):
         for named in named_of.get(call, ()):
             yield from _beside(curves, call, named, sizes)
@@ -119,11 +119,8 @@ def _monotone_in_ranks(curves: Curves) -> Iterator[Bound]:
     Compared are ranks of the same nodes, or as many a node on more nodes: else the larger number may lie
     closer together. No program can replace its ranks; another algorithm on the same ranks mends it.
     """
-    alike: dict[TimedCall, list[TimedCall]] = {}
-    for call, _ in _own_calls(curves):
-        if call.operation in COLLECTIVES:
-            alike.setdefault(replace(call, ranks=None, nodes=None, ppn=None), []).append(call)
-    for calls in alike.values():
+    own = [call for call, _ in _own_calls(curves) if call.operation in COLLECTIVES]
+    for calls in grouped(own, lambda call: replace(call, ranks=None, nodes=None, ppn=None)).values():
         next_of: dict[TimedCall, TimedCall] = {}
         for first, second in combinations(sorted(calls, key=lambda call: call.ranks or 0), 2):
             if first not in next_of and _is_larger(second, first):

@@ -22,6 +22,7 @@ from scipy import special, stats
 from hockney.models.base import DRIFT_AT_REFERENCE
 from hockney.records.launches import intervals
 from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, standard_error, steady_median
+from hockney.words import grouped
 
 LEAST_LAUNCHES = 5
 """Fewer do not tell how launches differ: with four, where each size has a spread of its own, noise alone alarmed
@@ -59,9 +60,7 @@ def comparisons(rows: Sequence[tuple[int, Sequence[tuple[int, int]]]], groups: S
     padded = [[*fast, *[(0, 0)] * (most - len(fast))] for _, fast in rows]
     shape = (len(rows), most, 2)
     parts = np.array(padded, dtype=np.int64).reshape(shape)
-    members: dict[Hashable, list[int]] = {}
-    for index, group in enumerate(groups):
-        members.setdefault(group, []).append(index)
+    members = grouped(range(len(groups)), groups.__getitem__)
     return Comparisons(
         np.array([slow for slow, _ in rows], dtype=np.intp),
         parts[:, :, 1].astype(np.intp),

@@ -20,7 +20,7 @@ from hockney.units import format_bytes
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML document may hold, even escaped; names of systems come from elsewhere."""
-UNTOLD = "cannot be told: launches are too few or differ too much"
+UNTOLD = "undecided: launches are too few or differ too much"
 
 
 class _Case(NamedTuple):
@@ -74,7 +74,7 @@ def _of_guidelines(findings: Iterable[GuidelineFinding]) -> Iterator[_Case]:
 
     for (guideline, name), group in groupby(sorted(findings, key=called), key=called):
         cases = list(group)
-        is_told = any(finding.verdict != "cannot be told" for finding in cases)
+        is_told = any(finding.verdict != "undecided" for finding in cases)
         yield _Case(guideline, name, [_failure(finding) for finding in cases if finding.stands], is_told)
 
 
@@ -91,14 +91,14 @@ def _of_claims(claims: Sequence[ClaimFinding]) -> Iterator[_Case]:
     for finding in claims:
         failures = [failure(finding)] if finding.verdict == "violated" else []
         name = ", ".join(filter(None, [finding.claim, format_bytes(finding.bytes), finding.call.where()]))
-        yield _Case("claim", name, failures, finding.verdict != "cannot be told")
+        yield _Case("claim", name, failures, finding.verdict != "undecided")
 
 
 def _of_changes(changes: Changes) -> Iterator[_Case]:
     for change in changes.changes:
         is_slower = change.verdict == "slower" and change.factor is not None
         failures = [f"{change.factor:.2f} times as slow as before"] if is_slower else []
-        yield _Case("against", f"{change.where}: {change.quantity}", failures, change.verdict != "cannot be told")
+        yield _Case("against", f"{change.where}: {change.quantity}", failures, change.verdict != "undecided")
 
 
 def _text(text: str) -> str:

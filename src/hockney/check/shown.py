@@ -12,29 +12,44 @@ from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, MOST_LAUNCHES, Power
 from hockney.check.study import Checked, GuidelineFinding
 from hockney.records.keys import COLLECTIVES
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes, percent
+from hockney.words import grouped
+
+
+def verdict(checked: Checked, violations: Sequence[GuidelineFinding]) -> str:
+    """How many calls violate a guideline, which may have been measured again, and how many were compared."""
+    kept, open_ = len(checked.of("kept")), len(checked.of("undecided"))
+    counts = f"{counted(len(checked.findings), 'comparison')}: {kept} kept, {open_} undecided"
+    if not violations:
+        return f"No guideline is violated. {counts}."
+    largest, calls = violations[0], {finding.bound.slow for finding in violations}
+    return (
+        f"{counted(len(calls), 'call')} violate a guideline, the worst by × {largest.factor or 1:.2f} "
+        f"({_called(largest)}). {counts}, {len(violations)} violated."
+    )
+
+
+def _called(finding: GuidelineFinding) -> str:
+    size = f" of {format_bytes(finding.bytes)}" if finding.bytes else ""
+    return f"{finding.call.named()}{size}"
+
+
+def worst_of_calls(violations: Sequence[GuidelineFinding]) -> list[tuple[GuidelineFinding, int]]:
+    """Of each violated call and size the worst comparison, the worst first, and how many others it has."""
+    of_call = grouped(violations, lambda finding: finding.bound.slow)
+    return [(found[0], len(found) - 1) for found in of_call.values()]
 
 
 def checked_lines(checked: Checked, violations: Sequence[GuidelineFinding]) -> Iterator[str]:
-    """What there is to say beside the table of violations, which may have been measured again."""
-    yield from _more(len(violations))
-    yield (
-        f"{len(checked.findings)} comparisons by {len(checked.counts)} guidelines over {checked.launches} "
-        f"launch{'es' if checked.launches > 1 else ''}: {len(violations)} violated by a factor above "
-        f"{checked.least_factor:g}, {len(checked.of('kept'))} kept, "
-        f"{len(checked.of('cannot be told'))} cannot be told"
-    )
+    """What there is to say below the verdict and the table of violations."""
+    yield from _more(len(worst_of_calls(violations)))
     if any(finding.p is not None for finding in checked.findings):
-        yield (
-            f"if all guidelines were kept, a check would raise any alarm with a probability of at most "
-            f"{checked.family_error:.2g} (Holm)"
-        )
+        yield f"Chance of any false alarm: at most {percent(checked.family_error)} (Holm)."
     if checked.power is not None:
         yield from _power(checked.power)
     if few := sum(finding.launches < LEAST_LAUNCHES for finding in checked.findings):
-        many = f"; {MANY_LAUNCHES} find most factors of {FACTOR:g}" if checked.least_factor < FACTOR else ""
         yield (
-            f"{few} were timed in fewer than {LEAST_LAUNCHES} launches, which tell nothing{many}: "
+            f"{few} have fewer than {LEAST_LAUNCHES} launches and stay undecided: "
             f"`hockney measure --launches {MANY_LAUNCHES} …`"
         )
     if checked.left_out:
@@ -51,19 +66,23 @@ def checked_lines(checked: Checked, violations: Sequence[GuidelineFinding]) -> I
             yield f"  not told: {reason}"
 
 
-def changes_lines(changes: Changes) -> Iterator[str]:
-    """What there is to say beside the table of what is slower."""
+def changes_verdict(changes: Changes) -> str:
+    """How many became slower, how many faster, and by how much at most."""
     counts = Counter(change.verdict for change in changes.changes)
-    yield from _more(counts["slower"])
-    yield (
-        f"{len(changes.changes)} compared with the older: {counts['slower']} slower, {counts['not slower']} "
-        f"not slower, {counts['cannot be told']} cannot be told"
+    worst = max((change.factor or 0.0 for change in changes.of("slower")), default=0.0)
+    best = max((1 / change.factor for change in changes.of("faster") if change.factor), default=0.0)
+    most = [f" (up to × {factor:.2f})" if factor else "" for factor in (worst, best)]
+    return (
+        f"{counts['slower']} of {len(changes.changes)} became slower{most[0]}, "
+        f"{counts['faster']} faster{most[1]}. "
+        f"{counts['not slower']} did not become slower, {counts['undecided']} are undecided."
     )
-    if wide := sum(not change.why for change in changes.of("cannot be told")):
-        yield (
-            f"{wide} were judged, but what differs from launch to launch, or what the machine moves by itself, "
-            "hides so small a change: more launches on both sides tell more"
-        )
+
+
+def changes_lines(changes: Changes) -> Iterator[str]:
+    """What there is to say below the tables of what is slower and what is faster."""
+    if wide := sum(not change.why for change in changes.of("undecided")):
+        yield f"{wide} changes are within the noise between launches: use more launches."
     for reason in dict.fromkeys(change.why for change in changes.changes if change.why):
         yield f"not judged: {reason}"
     if changes.missing:
@@ -92,17 +111,14 @@ def failure(finding: ClaimFinding) -> str:
 
 
 def _power(power: Power) -> Iterator[str]:
-    """What would have been found, and what it takes to find a factor in each comparison."""
+    """What would have been noticed, and what it takes to notice a factor in each comparison."""
     yield (
-        f"a true factor is found with a probability of {FOUND:.0%} from {_any(power.median_factor)} on in the "
-        f"median comparison, from {_any(power.worst_factor)} on in the worst"
+        f"This run would have noticed × {_any(power.median_factor)} in a typical comparison, "
+        f"× {_any(power.worst_factor)} in the noisiest (with {percent(FOUND)})."
     )
     if power.found_share is not None:
         takes = f"more than {MOST_LAUNCHES:,}" if power.launches is None else f"about {power.launches:,}"
-        yield (
-            f"a factor of {FACTOR:g} is found in {100 * power.found_share:.3g} of 100 comparisons; "
-            f"each finds it with {FOUND:.0%} from {takes} launches on"
-        )
+        yield f"It notices × {FACTOR:g} in {percent(power.found_share)} of them; all need {takes} launches."
 
 
 def _any(factor: float | None) -> str:

@@ -25,7 +25,7 @@ FAMILY_ERROR = 0.05
 LEAST_FACTOR = 1.05
 """What is sure to be slower by less than this is not worth a change."""
 
-Verdict = Literal["violated", "kept", "cannot be told"]
+Verdict = Literal["violated", "kept", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ def _known(times: LaunchTimes, only: Iterable[tuple[str, Bound]]) -> Iterator[tu
 def _verdict(judged: JudgedRatios, index: int, family_error: float, least_factor: float) -> Verdict:
     if judged.p_corrected[index] <= family_error and judged.ratio[index] > least_factor:
         return "violated"
-    return "kept" if judged.high[index] <= least_factor else "cannot be told"
+    return "kept" if judged.high[index] <= least_factor else "undecided"
 
 
 def _mend(times: LaunchTimes, middle_s: Sequence[float], bound: Bound, least_factor: float) -> Mend | None:

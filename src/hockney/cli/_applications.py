@@ -33,8 +33,7 @@ def _show(answer: Any, *, as_json: bool) -> None:
                 say.line(part)
                 continue
             say.texts(part.caption, part.columns, part.rows, part.text)
-        for caveat in answer.caveats():
-            say.warn(caveat)
+        say.warnings(answer.caveats())
     for what, why in answer.wrong():
         say.wrong(what, why)
     if answer.is_no:

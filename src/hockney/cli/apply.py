@@ -1,4 +1,4 @@
-"""`hockney apply`: an unmodified program with the schedules that a table names in place of its library's own."""
+"""`hockney apply`: run a program with the faster schedules of a table."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     A library is preloaded into the processes of the program, which need not be built anew. Calls without a
     rule, and all that the layer does not know, go to the MPI library. Ends with the exit code of the launch line.
     """
-    done = api.apply(options, say.warn, sums=options.summary or json)
-    for text in done.warnings:
-        say.warn(text)
-    if json:
-        say.json(done.model_dump())
-    elif (options.summary or options.compare) and done.is_seen:
-        _show(done, compare=options.compare)
+    with say.at_end(json) as warn:
+        done = api.apply(options, warn, sums=options.summary or json)
+        for text in done.warnings:
+            warn(text)
+        if json:
+            say.json(done.model_dump())
+        elif (options.summary or options.compare) and done.is_seen:
+            _show(done, compare=options.compare)
     raise typer.Exit(done.exit_code)
 
 

@@ -1,7 +1,9 @@
-"""`hockney check`: performance guidelines that a library violates, and what became slower than it was."""
+"""`hockney check`: find collectives that break performance guidelines or became slower."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import partial
 
 from hockney import api
@@ -9,7 +11,7 @@ from hockney.options.check import MANY_LAUNCHES, MOST_ROWS, CheckOptions
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.say import Column
 from hockney.terminal.signals import interruptible
-from hockney.units import format_bytes
+from hockney.units import format_bytes, format_time
 
 
 @verb(
@@ -35,51 +37,80 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
     of 1.3 with a probability of 95 %.
 
     Where no guideline is violated, the probability that any is reported is at most --family-error, however many
-    are compared (Holm's correction); what launches are too few for, or differ too much for, cannot be told, and
-    is no alarm. The same holds, for itself, for what --against finds slower.
+    are compared (Holm's correction). With too few or too variable launches a comparison is undecided, never an
+    alarm. The same holds for what --against finds slower, and for what it finds faster.
 
-    A claim of growth, --claim, is judged by itself: constants are fitted to the times on few ranks, and times on
-    many that are beyond what these and the claim allow, by more than chance, violate it from there on.
+    A claim of growth, --claim, is fitted on few ranks. It is violated from the number of ranks on at which times
+    exceed it by more than chance.
 
     Exit code 1: something is violated or slower. With --confirm what a second campaign does not show again does
     not count.
     """
-    answer = api.check(options, partial(say.PointsBar, quiet=as_json), say.warn)
-    if as_json:
-        say.json(answer)
-    else:
-        _show(answer)
+    with say.at_end(as_json) as warn:
+        answer = api.check(options, partial(say.PointsBar, quiet=as_json), warn)
+        if as_json:
+            say.json(answer)
+        else:
+            _show(answer, warn)
     if not answer.passes:
         answer_no()
 
 
-def _show(answer: api.CheckAnswer) -> None:
-    if violations := answer.violations:
-        columns = [
-            Column("violated", "guideline"),
-            Column("call", lambda finding: finding.call.named()),
-            Column("size", lambda finding: format_bytes(finding.bytes) if finding.bytes else ""),
-            Column("factor (95 %)", lambda one: _factor(one.factor, one.factor_low, one.factor_high)),
-            Column("in its place", "replacement"),
-            Column("our schedule", lambda finding: "" if finding.schedule is None else str(finding.schedule)),
-            *([Column("measured again", lambda finding: finding.again.verdict)] if violations[0].again else []),
-            Column("where", lambda finding: finding.call.where()),
-        ]
-        say.rows("", violations[:MOST_ROWS], columns)
-    for line in answer.guideline_lines:
+def _show(answer: api.CheckAnswer, warn: Callable[[str], None]) -> None:
+    if answer.against is not None:
+        _show_changes(answer, answer.against)
+    if answer.guideline_verdict:
+        # Beside a comparison the verdict is enough: the check alone has the rest.
+        say.line((answer.guideline_verdict, "bold" if answer.against is None else ""))
+    if answer.against is None and answer.guideline_verdict:
+        if worst := answer.worst_of_calls:
+            columns = [
+                Column("call", lambda row: row[0].call.named()),
+                Column("size", lambda row: format_bytes(row[0].bytes) if row[0].bytes else ""),
+                Column("takes", lambda row: format_time(row[0].time_s), is_number=True),
+                Column("in its place", lambda row: _others(row[0].replacement, row[1])),
+                Column("takes", lambda row: format_time(row[0].replacement_time_s), is_number=True),
+                Column(
+                    "factor (95 %)", lambda row: _factor(row[0].factor, row[0].factor_low, row[0].factor_high)
+                ),
+                Column("our schedule", lambda row: row[0].schedule and str(row[0].schedule)),
+                *([Column("again", lambda row: row[0].again.verdict)] if worst[0][0].again else []),
+            ]
+            where = ", ".join(dict.fromkeys(finding.call.where() for finding, _ in worst[:MOST_ROWS]))
+            say.rows(where, worst[:MOST_ROWS], columns)
+        for line in answer.guideline_lines:
+            say.line(line)
+        if answer.tells_nothing:
+            warn("These times are too few or differ too much to judge: see docs/reference/check.md.")
+    for line in answer.claim_lines:
         say.line(line)
-    if answer.tells_nothing:
-        say.warn("Nothing can be told of these times: see docs/reference/check.md for what it takes.")
-    if answer.against is not None and (slower := answer.against.slower):
-        slowest_first = sorted(slower, key=lambda change: -(change.factor or 0.0))
+
+
+def _others(replacement: str, count: int) -> str:
+    return f"{replacement}, and {count} others" if count else replacement
+
+
+def _show_changes(answer: api.CheckAnswer, against: api.Against) -> None:
+    say.line((answer.change_verdict, "bold"))
+    for word, changes in (("slower", against.slower), ("faster", against.faster)):
+        by_factor = sorted(changes, key=lambda change: -abs(math.log(change.factor or 1.0)))
         columns = [
-            Column("slower", "where"),
+            Column(word, "where"),
             Column("quantity", "quantity"),
-            Column("times as slow (95 %)", lambda change: _factor(change.factor, change.low, change.high)),
+            Column("before", lambda change: _written(change, change.older), is_number=True),
+            Column("now", lambda change: _written(change, change.newer), is_number=True),
+            Column("now / before (95 %)", lambda change: _factor(change.factor, change.low, change.high)),
         ]
-        say.rows("", slowest_first[:MOST_ROWS], columns)
-    for line in (*answer.change_lines, *answer.claim_lines):
+        if by_factor:
+            say.rows("", by_factor[:MOST_ROWS], columns)
+        if (left := len(by_factor) - MOST_ROWS) > 0:
+            say.line(f"and {left} more {word}: `--json` has all")
+    for line in answer.change_lines:
         say.line(line)
+
+
+def _written(change: api.QuantityChange, value: float) -> str:
+    return format_time(value) if change.unit == "s" else f"{value:.3g} {change.unit}"
 
 
 def _factor(factor: float | None, low: float | None, high: float | None) -> str:

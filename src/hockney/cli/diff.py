@@ -1,4 +1,4 @@
-"""`hockney diff`: two machines, or two versions of a library, and which differences exceed chance."""
+"""`hockney diff`: compare two machine files and say which differences exceed chance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from hockney.terminal.say import Column
     examples="""
 hockney diff before.json after.json
 hockney diff openmpi-4.json openmpi-5.json --points --check
-hockney diff monday.json tuesday.json --any-level
 hockney diff bluegene_p orfeo_thin --json
 """,
 )
@@ -25,11 +24,13 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
     Numbers that three launches or more a side measured are judged, all together: at most 5 % of the differences
     found are expected to be false. Entries are compared at a level of the machine that both met.
     """
-    comparison = api.compare(options.a, options.b, points=options.points, any_level=options.any_level)
+    comparison = api.compare(options.a, options.b, points=options.points)
     difference = comparison.difference
     if as_json:
         say.json(difference)
     else:
+        verdict, *further = difference.summary.splitlines()
+        say.line((verdict, "bold"))
         say.line(repr(comparison))
         columns = (
             Column("", "quantity"),
@@ -40,9 +41,9 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
         )
         for where, rows in groupby(difference.comparisons, key=lambda row: row.where):
             say.rows(f"\n{where}", rows, columns)
-        say.line(difference.summary)
-        if difference.level_warning:
-            say.warn(difference.level_warning)
+        for line in further:
+            say.line(line)
+        say.warnings(difference.concerns)
     # What B lacks cannot be compared: a check that passed for that would hide a loss.
     if options.check and (difference.differ or difference.only_in_a):
         answer_no()

@@ -1,4 +1,4 @@
-"""`hockney doctor`: which MPIs and compilers are here, what works, and what to do about what does not."""
+"""`hockney doctor`: show which MPIs and compilers work here, and how to mend the rest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hockney import api
 from hockney.errors import EnvironmentLack
 from hockney.options.runner import DoctorOptions
 from hockney.terminal import JsonOption, say, verb
-from hockney.units import format_bytes
 
 
 @verb(
@@ -49,7 +48,7 @@ def _print(diagnosis: api.DoctorAnswer) -> None:
         ("Search order", " (--mpi auto takes the first that works)", steps),
         ("This machine", "", _machine(diagnosis)),
         ("The node", ", all of it", [f"{part}: {text}" for part, text in diagnosis.node_facts]),
-        ("Partitions", ", for --submit with --partition", partitions),
+        ("Partitions", ", for --site partition=NAME", partitions),
         ("To do", "", diagnosis.advice),
     ):
         if lines:
@@ -84,17 +83,12 @@ def _print_finding(finding: api.MpiFinding) -> None:
 
 def _machine(diagnosis: api.DoctorAnswer) -> list[str]:
     machine = diagnosis.machine
-    caches = ", ".join(
-        f"{cache.count} × L{cache.level} {format_bytes(cache.size_B)} for {cache.cpus_per_cache} CPU(s)"
-        for cache in machine.caches
-    )
     localities = ", ".join(machine.localities) or "none"
     memory = f"{machine.memory_B / 2**30:.1f} GiB memory" if machine.memory_B is not None else "memory unknown"
     return [
         f"{machine.host}: {machine.cpu_model}, Linux {machine.kernel}, {memory}",
         f"{machine.cores} core(s), {machine.cpus} CPU(s), {machine.packages} package(s), "
         f"{machine.numa_domains} NUMA domain(s), {machine.threads_per_core} thread(s) per core",
-        f"caches: {caches or 'unknown'}",
         f"localities that can be measured here: {localities} (network: give --hosts)",
         f"C++ compiler: {diagnosis.compiler or 'none on PATH'}",
         f"frequency governor: {machine.governor or 'not shown by this kernel'}",

@@ -1,4 +1,4 @@
-"""`hockney evaluate`: how well each model predicts what it has not seen, sizes or whole points."""
+"""`hockney evaluate`: measure how well each model predicts points it has not seen."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hockney import api
 from hockney.options.evaluate import EvaluateOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
+from hockney.units import percent
 
 
 @verb(
@@ -45,7 +46,7 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     the 95 % prediction interval.
     """
     with say.progress(quiet=as_json or not (options.train or options.test)) as progress:
-        evaluation = api.evaluate_options(options, progress, say.warn)
+        evaluation = api.evaluate_options(options, progress)
     if as_json:
         say.json(evaluation.result)
     elif evaluation.points is not None:
@@ -54,10 +55,13 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
         _show_messages(evaluation.messages, evaluation.rows)
     elif evaluation.rings is not None:
         _show_rings(evaluation.rings, evaluation.rows)
+    judged = evaluation.result
+    concerns = getattr(judged, "shortfalls", ()), getattr(judged, "warnings", ()), evaluation.warnings
+    say.warnings(text for texts in concerns for text in texts)
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
+    return "–" if value is None else percent(value)
 
 
 class _ErrorLine(NamedTuple):
@@ -97,8 +101,9 @@ def _show_messages(result: api.MessagesEvaluation, rows: Mapping[str, api.Relati
     _show_fits(result, title, rows, columns)
     skipped = f", {result.n_skipped} with fewer than three sizes skipped" if result.n_skipped else ""
     say.line(f"{result.n_series} series{skipped}; {result.n_train} points to fit")
-    for sentence in result.shortfalls:
-        say.warn(sentence)
+    for name, row in rows.items():
+        if why := getattr(row, "why", ""):
+            say.line(f"{name} failed: {why}")
 
 
 def _show_rings(result: api.RingsEvaluation, rows: Mapping[str, api.RelativeErrors]) -> None:
@@ -114,13 +119,31 @@ def _show_fits(
     rows: Mapping[str, api.RelativeErrors],
     columns: Iterable[Column],
 ) -> None:
-    _say_best_baseline(result.best_baseline)
+    _say_first(next((name for name in ANSWERS if name in rows), ""), rows, result.best_baseline)
     say.rows(title, [_ErrorLine(*row) for row in rows.items()], columns)
 
 
-def _say_best_baseline(best: api.BestBaseline | api.BestEstimator | None, where: str = "") -> None:
+ANSWERS = ("piecewise, corrected", "piecewise", "lines", "simulated")
+"""The models by which `hockney predict` answers, the one that counts first."""
+
+
+def _say_first(
+    name: str,
+    rows: Mapping[str, api.RelativeErrors | None],
+    best: api.BestBaseline | api.BestEstimator | None,
+    where: str = "",
+) -> None:
+    """The error of the model that answers beside that of the strongest baseline, in one sentence."""
+    own = rows.get(name)
+    parts = []
+    if own is not None and own.median_relative_error is not None:
+        within = _share(own.p95_relative_error)
+        parts.append(f"{name} is off by {_share(own.median_relative_error)} in the median (P95 {within})")
     if best is not None:
-        say.line(f"best baseline: {best.name}, median error {_share(best.median_relative_error)}{where}")
+        off = "by" if parts else "is off by"
+        parts.append(f"the strongest baseline, {best.name}, {off} {_share(best.median_relative_error)}")
+    if parts:
+        say.line(("; ".join(parts) + where + ".", "bold"))
 
 
 def _common(result: api.CollectiveEvaluation) -> str:
@@ -141,9 +164,9 @@ def _lines(result: api.CollectiveEvaluation, by: str) -> list[_ErrorLine]:
 
 
 def _show_estimators(result: api.CollectiveEvaluation, by: str) -> None:
-    for warning in result.warnings:
-        say.warn(warning)
-    _say_best_baseline(result.best_baseline, f" on {_common(result)}")
+    own = result.judged.get("simulated")
+    common = {"simulated": own and own.common}
+    _say_first("simulated", common, result.best_baseline, f", on {_common(result)}")
     default, always = result.references.default, result.references.best_in_training
     choices = [
         _ErrorLine("(library's default)", None, default),

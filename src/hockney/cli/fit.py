@@ -1,8 +1,9 @@
-"""`hockney fit`: from a campaign to a machine file."""
+"""`hockney fit`: fit models to a campaign and save them as a machine file."""
 
 from __future__ import annotations
 
 from hockney import api
+from hockney.cli._measured import LEFT_OUT, MOST_ROWS, show_pairs
 from hockney.options.fit import FitOptions
 from hockney.terminal import JsonOption, say, verb
 
@@ -23,9 +24,13 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     """
     with say.status("fitting …") as status:
         fitted = api.fit_to_file(options.campaign, options.output, options.topology, progress=status)
-    for warning in fitted.warnings if as_json else (*fitted.warnings, *fitted.remarks):
-        say.warn(warning)
     if as_json:
         say.json(fitted.data)
-    else:
-        say.line(fitted.text)
+        return
+    if fitted.pairs:
+        show_pairs(fitted.pairs, LEFT_OUT, f"show {fitted.path}")
+    for line in fitted.lines[:MOST_ROWS]:
+        say.line(line)
+    if fitted.path is not None:
+        say.line(f"wrote {fitted.path}; its formulas: `hockney show {fitted.path} --format formulas`")
+    say.warnings([*fitted.warnings, *fitted.remarks], f"`hockney show {fitted.path} --warnings`", fitted.noise)

@@ -1,4 +1,4 @@
-"""`hockney identify`: which algorithm a library uses by itself, and where it switches."""
+"""`hockney identify`: name the algorithms that a library chooses by itself."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hockney import api
 from hockney.options.identify import IdentifyOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_bytes
+from hockney.units import format_bytes, percent
 
-UNTOLD = "cannot be told"
+UNTOLD, NONE = "undecided", "none of these"
 TOLD_BY = {
-    "version": "by the library's version",
-    "times": "from times alone",
-    "setting": "by a setting",
-    "watching": "by watching",
+    "version": "the library's version",
+    "times": "times alone",
+    "setting": "a setting",
+    "watching": "watching",
 }
 """How a cell was told, by its `way`."""
 
@@ -27,8 +27,8 @@ TOLD_BY = {
 hockney identify campaign
 hockney identify tidy.csv.gz --operation bcast --evidence times --system orfeo-epyc
 hockney identify campaign --machine machine.json --json
-hockney identify machine.json --operation allreduce --ranks 8 --ranks 64 --nodes 1
-hockney identify --watch --mpi openmpi --operation bcast --ranks 5 --ranks 8
+hockney identify machine.json --operation allreduce --ranks 8,64 --nodes 1
+hockney identify --watch --mpi openmpi --operation bcast --ranks 5,8
 hockney identify campaign --watch
 """,
 )
@@ -50,10 +50,9 @@ def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     if as_json:
         say.json(answer)
         return
-    for warning in [*answer.warnings, *(text for each in answer.answers for text in each.warnings)]:
-        say.warn(warning)
     for each in answer.answers:
         _show(each)
+    say.warnings([*answer.warnings, *(text for each in answer.answers for text in each.warnings)])
 
 
 class _Range(NamedTuple):
@@ -70,16 +69,21 @@ COLUMNS = (
     Column("to", lambda sizes: format_bytes(sizes.last.bytes), is_number=True),
     Column("algorithm", lambda sizes: _names(sizes.first)),
     Column("probability", lambda sizes: _probability(sizes.first), is_number=True),
-    Column("told", lambda sizes: sizes.first.why or TOLD_BY.get(sizes.first.way, "")),
+    Column("known from", lambda sizes: sizes.first.why or TOLD_BY.get(sizes.first.way, "")),
 )
 
 
 def _names(cell: api.IdentifiedCell) -> str:
+    if cell.is_none:
+        return NONE
     return UNTOLD if cell.names is None else " or ".join(name.words for name in cell.names)
 
 
 def _probability(cell: api.IdentifiedCell) -> str:
-    return "" if cell.names is None else f"{sum(name.probability for name in cell.names):.0%}"
+    """Empty where it is no probability: a look-up of the version, a setting, or the messages that were sent."""
+    if cell.names is None or cell.way != "times":
+        return ""
+    return percent(sum(name.probability for name in cell.names))
 
 
 def _show(answer: api.IdentifiedOperation) -> None:
@@ -89,10 +93,10 @@ def _show(answer: api.IdentifiedOperation) -> None:
         title.append(f"variant {answer.variant}")
     ranges = [_Range(cells[0], cells[-1]) for _, same in groupby(answer.cells, _told) for cells in [list(same)]]
     say.rows(f"{', '.join(title)}: what default uses", ranges, COLUMNS)
-    say.line(f"{answer.n_cells} cells (ranks and size), {answer.n_cannot_be_told} of them {UNTOLD}")
+    say.line(f"{answer.n_cells} cells (ranks and size), {answer.n_cannot_be_told} {UNTOLD}")
 
 
 def _told(cell: api.IdentifiedCell) -> tuple[object, ...]:
     """What cells of a range have in common."""
     names = None if cell.names is None else {tuple(name.schedules) for name in cell.names}
-    return cell.ranks, cell.nodes, names, cell.way, cell.why
+    return cell.ranks, cell.nodes, names, cell.way, cell.why, cell.is_none

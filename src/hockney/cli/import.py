@@ -1,5 +1,5 @@
 # ruff: noqa: N999 - the file bears the verb's name
-"""`hockney import`: results of other benchmarks and tidy tables into a campaign folder."""
+"""`hockney import`: read OSU, IMB and other results into a campaign."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from hockney.options.joined import Given, ImportOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.signals import interruptible, undisturbed
 from hockney.units import counted
+
+MOST_ROWS = 20
+"""Rows of a table that are printed."""
 
 
 @verb(
@@ -37,14 +40,35 @@ def _show(answer: api.ImportAnswer, *, as_json: bool) -> None:
     if as_json:
         say.json(answer)
         return
-    for file in answer.files:
-        for warning in file.warnings:
-            say.warn(warning)
-    for skipped in answer.skipped:
-        say.note(f"skipped: {skipped.file}: {skipped.reason}")
-    for text in answer.notes:
-        say.note(text)
     runs = f" and {counted(answer.runs, 'run')} of applications" if answer.runs else ""
     files = f"{counted(len(answer.files), 'file')}, {len(answer.skipped)} skipped"
     say.line(f"{answer.campaign}: {counted(answer.records, 'record')}{runs} from {files}")
+    said = [[row.field, str(row.value), row.words, row.where, str(row.tables)] for row in answer.said]
+    _table("what the text says", ["of", "is", "words", "first at", "tables"], said, {0, 1, 2, 3})
+    found = [
+        [row.operation, *map(_numbers, (row.ranks, row.nodes, [row.sizes], row.repetitions)), row.subject]
+        for row in answer.found
+    ]
+    found = [[*cells, " ".join(row.unknown)] for cells, row in zip(found, answer.found, strict=True)]
+    headings = ["what", "ranks", "nodes", "sizes", "repetitions", "of", "not known; say it with"]
+    _table("what was found", headings, found, {0, 5, 6})
+    if answer.lacks:
+        say.line(answer.lacks)
     say.line(answer.next_step)
+    skipped = [f"skipped: {skipped.file}: {skipped.reason}" for skipped in answer.skipped]
+    for text in answer.notes:
+        say.note(text)
+    say.warnings([*skipped, *(text for file in answer.files for text in file.warnings)])
+
+
+def _table(title: str, headings: list[str], rows: list[list[str]], left: set[int]) -> None:
+    if rows:
+        more = f" ({MOST_ROWS} of {len(rows)} rows; --json has all)" if len(rows) > MOST_ROWS else ""
+        say.texts(title + more, headings, rows[:MOST_ROWS], left)
+
+
+def _numbers(values: list[int]) -> str:
+    """`16, 32, 64`, or of many the ends; `–` for none."""
+    if len(values) > 4:
+        return f"{values[0]} … {values[-1]} ({len(values)})"
+    return ", ".join(map(str, values)) or "–"

@@ -1,9 +1,9 @@
-"""`hockney lab`: a cluster of network namespaces on this machine, to learn and to test on (root)."""
+"""`hockney lab`: start a cluster of network namespaces on this machine (root)."""
 
 from __future__ import annotations
 
 from hockney import api
-from hockney.options.runner import LabName, LabRunOptions, LabUpOptions
+from hockney.options.runner import LabRunOptions, LabUpOptions
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.signals import interruptible
 from hockney.units import format_bytes, format_rate
@@ -18,7 +18,7 @@ lab = group(
 )
 
 
-@verb("up", of=lab, examples="hockney lab up --nodes 8 --link 100Mbit/s\nhockney lab up --nodes 4 --name quick")
+@verb("up", of=lab, examples="hockney lab up --nodes 8 --link 100Mbit/s")
 @interruptible()
 def up(options: LabUpOptions, json: JsonOption = False) -> None:
     """Make hosts of this machine, joined by a bridge; it says from which message size on the links rule.
@@ -33,11 +33,7 @@ def up(options: LabUpOptions, json: JsonOption = False) -> None:
     ends = [f"{which[0]} to {which[-1]}" for which in (made.names, made.addresses)]
     say.line(f"{made.hosts} hosts are up: {', '.join(ends)}")
     say.line(_rule(made))
-    of = "" if options.name == LabName.model_fields["name"].default else f" --name {options.name}"
-    say.line(
-        f"`hockney lab run{of} -- mpirun …` runs a command on the first of them, "
-        f"`hockney lab down{of}` takes them away"
-    )
+    say.line("`hockney lab run -- mpirun …` runs a command on the first, `hockney lab down` takes them away")
 
 
 def _rule(made: api.Lab) -> str:
@@ -51,14 +47,14 @@ def _rule(made: api.Lab) -> str:
     return f"{rate}: below messages of {format_bytes(made.rules_from_B)} the cores, not the network, decide times"
 
 
-@verb("down", of=lab, examples="hockney lab down\nhockney lab down --name quick")
-def down(options: LabName, json: JsonOption = False) -> None:
+@verb("down", of=lab, examples="hockney lab down")
+def down(json: JsonOption = False) -> None:
     """Take the lab away."""
-    gone = api.lab_down(options)
+    gone = api.lab_down()
     if json:
         say.json(gone)
         return
-    say.line(f"the lab {options.name} is gone")
+    say.line(f"the lab {gone.name} is gone")
 
 
 @verb(

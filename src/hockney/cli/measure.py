@@ -1,4 +1,4 @@
-"""`hockney measure`: point-to-point communication and collectives of an MPI, measured into a campaign folder."""
+"""`hockney measure`: measure messages and collectives of an MPI into a campaign."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from contextlib import ExitStack
 import typer
 
 from hockney import api
+from hockney.cli._measured import LIMIT, show_collectives, show_pairs
 from hockney.errors import Incomplete
 from hockney.options.measure import MeasureOptions, Submission
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.options import written
 from hockney.terminal.signals import interruptible, undisturbed
-from hockney.units import counted
+from hockney.units import counted, format_duration, percent
+
+MOST_EFFECTS = 8
+"""Effects that are printed."""
+RUNS = {
+    "quiet": "its numbers can be used",
+    "disturbed": "look at the intervals before you compare",
+    "unusable": "measure again on a quiet machine",
+}
+"""What the kind of a run means for its reader."""
 
 
 @verb(
@@ -83,29 +93,30 @@ def _show_planned(answer: api.MeasurePlanned) -> None:
 
 
 def _show_measured(answer: api.MeasureAnswer) -> None:
-    share = f"{answer.core_seconds:.3g} core-seconds, {answer.references_share:.1%} for references"
-    parts = [f"{answer.records} records ({share})"] if answer.records else []
-    if answer.answers_about_effects or not answer.records:
-        parts.append(f"{answer.answers_about_effects} answers about effects")
-    say.line(
-        f"{answer.measured} measurements made now; {' and '.join(parts)} in {answer.campaign}; {answer.next_step}"
-    )
-    say.line(f"preparing the runner took {answer.prepare_s:.0f} s, measuring {answer.measure_s:.0f} s")
+    if answer.pairs:
+        show_pairs(answer.pairs, LIMIT, f"fit {answer.campaign}")
+    show_collectives(answer.collectives, f"report {answer.campaign}")
+    for line in answer.effects[:MOST_EFFECTS]:
+        say.line(line)
+    took = f"{answer.measured} measurements in {format_duration(answer.measure_s)}"
+    run = f"The run was {answer.run}: {RUNS[answer.run]}. " if answer.run else ""
+    say.line(f"{run}{took}, {answer.records} records in {answer.campaign}.")
+    _show_missing(answer)
+    say.warnings(answer.warnings, shown="")
+    say.line(answer.next_step)
+
+
+def _show_missing(answer: api.MeasureAnswer) -> None:
     if answer.limitations:
-        say.line(
-            f"{len(answer.limitations)} cases an algorithm or effect does not do (kept in the folder), "
-            f"first: {answer.limitations[0]}"
-        )
+        many = len(answer.limitations)
+        say.line(f"{counted(many, 'combination')} unsupported and skipped; first: {answer.limitations[0]}")
     if answer.vanished:
-        say.line(
-            f"{len(answer.vanished)} points without a time (kept in the folder; --resume tries them again, "
-            f"best on a quieter machine), first: {answer.vanished[0]}"
-        )
+        many = len(answer.vanished)
+        say.line(f"{counted(many, 'point')} without a time, --resume tries again; first: {answer.vanished[0]}")
     if answer.left_out:
-        visits = f"about {answer.left_out} visits"
-        if effects := ", ".join(answer.effects_left_out):
-            visits += f" and all or part of the effects {effects}"
-        say.line(f"the time is spent; {visits} were left out (--resume goes on)")
+        effects = f" and of the effects {', '.join(answer.effects_left_out)}" if answer.effects_left_out else ""
+        share = percent(answer.measured / (answer.measured + answer.left_out))
+        say.line(f"The time limit was reached with {share} of the plan done{effects}; --resume continues.")
 
 
 def _incomplete(answer: api.MeasureAnswer) -> Incomplete:

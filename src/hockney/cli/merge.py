@@ -1,4 +1,4 @@
-"""`hockney merge`: join campaigns into a new one."""
+"""`hockney merge`: join several campaigns into a new one."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ def _show(answer: api.MergeAnswer, *, as_json: bool) -> None:
     if as_json:
         say.json(answer)
         return
-    for text in answer.warnings:
-        say.warn(text)
     parts = [f"{answer.records} records"]
     parts += [f"{answer.runs} runs of applications"] if answer.runs else []
     parts += [f"{answer.answers_about_effects} answers about effects"] if answer.answers_about_effects else []
     held = f"{', '.join(parts)} of {len(answer.merged)} campaigns"
     say.line(f"{held} in {answer.campaign}; {answer.next_step}")
+    say.warnings(answer.warnings)

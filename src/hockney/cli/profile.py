@@ -1,6 +1,8 @@
-"""`hockney profile`: what an unmodified program communicates, where it waits, written to a file."""
+"""`hockney profile`: record what a program communicates and where it waits."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import typer
 
@@ -8,7 +10,7 @@ from hockney import api
 from hockney.options.profile import ProfileOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, format_time, percent
 
 FEW = 20
 """Rows that the terminal shows; the file has all."""
@@ -29,13 +31,12 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
     the exit code of the launch line.
     """
     answer = api.profile_program(options)
-    for text in answer.warnings:
-        say.warn(text)
     if json:
         say.json(answer)
     elif answer.profile is not None:
         _show(answer.profile)
         say.line(f"written to {answer.output}")
+    say.warnings(answer.warnings)
     raise typer.Exit(answer.exit_code)
 
 
@@ -44,22 +45,27 @@ def _show(profiled: api.Profile) -> None:
         on = profiled.communicators[call.communicator]
         return f"{on.name or '(no name)'}, {on.ranks}" if on.ranks else "–"
 
+    def mean(name: str, write: Callable[[float], str]) -> Callable[[api.ProfiledCall], str]:
+        return lambda call: write(getattr(call, name) / profiled.ranks_of(call))
+
     columns = (
         Column("operation", "operation"),
         Column("communicator", place),
         Column("call site", lambda call: call.site or "–"),
-        Column("calls", "calls", is_number=True),
-        Column("bytes", "bytes", format_bytes, is_number=True),
-        Column("time", lambda call: format_time(call.time_s / max(1, profiled.ranks)), is_number=True),
+        Column("calls", mean("calls", "{:g}".format), is_number=True),
+        Column("bytes", mean("bytes", lambda size_B: format_bytes(round(size_B))), is_number=True),
+        Column("time", mean("time_s", format_time), is_number=True),
         Column("waiting", _waiting, is_number=True),
         Column("most", "most_rank_time_s", format_time, is_number=True),
-        Column("late", lambda call: f"rank {call.late.rank} ({call.late.share:.0%})" if call.late else "–"),
+        Column("late", lambda call: f"rank {call.late.rank} ({percent(call.late.share)})" if call.late else "–"),
     )
-    title = f"{profiled.ranks} ranks, {format_time(profiled.elapsed_s)}; times of a rank on average"
+    title = (
+        f"{profiled.ranks} ranks, {format_time(profiled.elapsed_s)}; calls, bytes and times of one rank (mean)"
+    )
     say.rows(title, profiled.calls[:FEW], columns)
     if len(profiled.calls) > FEW:
         say.line(f"and {len(profiled.calls) - FEW} more, in the file")
 
 
 def _waiting(call: api.ProfiledCall) -> str:
-    return "–" if call.waiting_s is None or not call.time_s else f"{call.waiting_s / call.time_s:.0%}"
+    return "–" if call.waiting_s is None or not call.time_s else percent(call.waiting_s / call.time_s)

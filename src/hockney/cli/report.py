@@ -1,10 +1,11 @@
-"""`hockney report`: one HTML file with figures, fits and provenance of a campaign."""
+"""`hockney report`: write one HTML page with figures, models and their errors."""
 
 from __future__ import annotations
 
 from hockney import api
 from hockney.options.report import ReportOptions
 from hockney.terminal import JsonOption, say, verb
+from hockney.units import counted
 
 
 @verb(
@@ -17,8 +18,8 @@ hockney report demo --machine machine.json --figure figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc
 hockney report openmpi mpich -o compared.html
+hockney report class --anonymous -o class.html
 hockney report tidy.csv.gz --statistic mean_over_ranks --bytes 2,1KiB
-hockney report demo -o mixture.html --any-level
 hockney report --card machine.json -o card.html
 hockney report --card bluegene_p --json
 """,
@@ -34,15 +35,15 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
     if as_json:
         say.json(answer)
     elif isinstance(answer, api.ReportAnswer):
-        for warning in answer.warnings:
-            if warning != answer.unmeasured:
-                say.warn(warning)
-        for text in [*answer.lines, *(f"wrote {path}" for path in [*answer.figures, *answer.csv])]:
-            say.line(text)
+        if answer.letters:
+            say.line(f"letters: {', '.join(f'{letter} {name}' for name, letter in answer.letters.items())}")
+        for finding in answer.findings:
+            say.line(f"{finding.verdict}: {finding.text}")
+        for folder, files in ((options.figures, answer.figures), (options.csv, answer.csv)):
+            if files:
+                say.line(f"wrote {counted(len(files), 'file')} to {folder}")
         say.line(f"wrote {answer.report}{answer.in_place}")
-        if answer.unmeasured:
-            # Last, so that the way to go on is not lost above the results.
-            say.warn(answer.unmeasured)
+        say.warnings(answer.warnings, "on the page")
     else:
         for figure in answer.key:
             say.line(f"{figure.name}: {figure.value}{f' ({figure.interval})' if figure.interval else ''}")

@@ -1,4 +1,4 @@
-"""`hockney run`: small applications on your MPI."""
+"""`hockney run`: run a small application on your MPI."""
 
 from __future__ import annotations
 

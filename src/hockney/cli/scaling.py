@@ -1,54 +1,48 @@
-"""`hockney scaling`: laws of speed-up, what follows from them, and their fits to measured times."""
+"""`hockney scaling`: compute speed-up laws, and fit them to measured times."""
 
 from __future__ import annotations
 
 from functools import partial
 
+import typer
+
 from hockney import api
-from hockney.options.scaling import LawOptions, ScalingOptions, SerialOptions, UslOptions
-from hockney.terminal import JsonOption, group, say, verb
+from hockney.options.scaling import LawOptions, ScalingOptions
+from hockney.terminal import JsonOption, chosen, group, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_time
+from hockney.units import format_number, format_time, percent
 
 scaling = group(
     "scaling",
-    examples="hockney scaling amdahl --serial-fraction 0.01 --ranks 1,8,64\nhockney scaling fit times.csv",
+    examples="hockney scaling amdahl 0.01 --ranks 1,8,64\nhockney scaling fit times.csv",
+    words={"law": "amdahl gustafson usl"},
 )
 
 
-SERIAL = """hockney scaling {law} --serial-fraction 0.01 --ranks 1,8,64,512
-hockney scaling {law} --parallel-fraction 0.9 --efficiency 0.7 --json"""
-USL = """hockney scaling usl --contention 0.02 --coherency 0.0001
-hockney scaling usl --contention 0.02 --coherency 0.0001 --efficiency 0.5 --ranks 16,64,256 --json"""
+@verb(
+    "law",
+    examples="""
+hockney scaling amdahl 0.01 --ranks 1,8,64,512
+hockney scaling gustafson 0.1 --efficiency 0.7 --json
+hockney scaling usl 0.02 0.0001 --efficiency 0.5 --ranks 16,64,256
+""",
+    of=scaling,
+)
+def law(context: typer.Context, options: LawOptions, json: JsonOption = False) -> None:
+    """What follows from a law of speed-up: amdahl, gustafson or usl.
 
-
-@verb("amdahl", examples=SERIAL.format(law="amdahl"), of=scaling)
-def amdahl(options: SerialOptions, json: JsonOption = False) -> None:
-    """Fixed work (Amdahl): S = 1/(s + (1 − s)/p), at most 1/s."""
-    _law("amdahl", options, json)
-
-
-@verb("gustafson", examples=SERIAL.format(law="gustafson"), of=scaling)
-def gustafson(options: SerialOptions, json: JsonOption = False) -> None:
-    """Work that grows with the processes (Gustafson): the scaled speed-up is S = s + (1 − s)p."""
-    _law("gustafson", options, json)
-
-
-@verb("usl", examples=USL, of=scaling)
-def usl(options: UslOptions, json: JsonOption = False) -> None:
-    """Universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak at √((1 − σ)/κ)."""
-    _law("usl", options, json)
-
-
-def _law(name: str, options: LawOptions, as_json: bool) -> None:
-    answer = api.scaling_law(name, options)
-    if as_json:
+    Amdahl, fixed work: S = 1/(s + (1 − s)/p), at most 1/s. Gustafson, work that grows with the processes:
+    S = s + (1 − s)p. The universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak
+    at √((1 − σ)/κ).
+    """
+    answer = api.scaling_law(chosen(context), options)
+    if json:
         say.json(answer)
         return
     say.line(f"{answer.title}: {answer.formula}")
     say.line(", ".join(f"{_word(key)} {value:g}" for key, value in answer.parameters.items()))
     for key, value in answer.limits.items():
-        say.line(f"{_word(key)}: {'none' if value is None else f'{value:.4g}'}")
+        say.line(f"{_word(key)}: {'none' if value is None else format_number(value)}")
     if answer.efficiency is not None:
         kept = "with any number of processes"
         if answer.max_processes is not None:
@@ -63,8 +57,8 @@ PROCESSES = Column("processes", "processes", is_number=True)
 
 def _speedups(kind: str) -> list[Column]:
     return [
-        Column(f"{kind}speed-up", "speedup", lambda value: f"{value:.4g}", is_number=True),
-        Column("efficiency", "efficiency", lambda value: f"{value:.1%}", is_number=True),
+        Column(f"{kind}speed-up", "speedup", format_number, is_number=True),
+        Column("efficiency", "efficiency", percent, is_number=True),
     ]
 
 
@@ -84,16 +78,17 @@ def fit(options: ScalingOptions, json: JsonOption = False) -> None:
     systems in one file are fitted one after another. Where the times step, as where ranks begin to share cores,
     the laws have a factor from there on.
     """
-    answer = api.scaling_studies(options, say.warn)
-    if json:
-        say.json(answer)
-        return
-    for study in answer.studies:
-        if study.curve:
-            say.line(f"\n{study.curve}")
-        _show(study)
-    if answer.figure:
-        say.line(f"wrote {answer.figure}")
+    with say.at_end(json) as warn:
+        answer = api.scaling_studies(options, warn)
+        if json:
+            say.json(answer)
+            return
+        for study in answer.studies:
+            if study.curve:
+                say.line(f"\n{study.curve}")
+            _show(study)
+        if answer.figure:
+            say.line(f"wrote {answer.figure}")
 
 
 def _by_law(name: str, point: api.MeasuredPoint) -> float:
@@ -101,9 +96,7 @@ def _by_law(name: str, point: api.MeasuredPoint) -> float:
 
 
 def _show(study: api.ScalingStudy) -> None:
-    laws = [
-        Column(name, partial(_by_law, name), lambda value: f"{value:.4g}", is_number=True) for name in study.fits
-    ]
+    laws = [Column(name, partial(_by_law, name), format_number, is_number=True) for name in study.fits]
     columns = [
         PROCESSES,
         Column("times", "repetitions", is_number=True),
@@ -122,8 +115,12 @@ def _show(study: api.ScalingStudy) -> None:
 
 def _show_law(name: str, law_fit: api.LawFit) -> None:
     parts = [f"{_word(key)} {value.value:.3g}{value.bounds()}" for key, value in law_fit.parameters.items()]
-    limits = [f"{_word(key)} {value:.4g}" for key, value in law_fit.limits.items() if value is not None]
-    scatter = "" if law_fit.relative_scatter is None else f"; times scatter by {law_fit.relative_scatter:.2%}"
+    limits = [
+        f"{_word(key)} {format_number(value)}" for key, value in law_fit.limits.items() if value is not None
+    ]
+    scatter = (
+        "" if law_fit.relative_scatter is None else f"; times scatter by {percent(law_fit.relative_scatter)}"
+    )
     say.line(f"{name}: {', '.join([*parts, *limits])}{scatter}")
     for note in law_fit.notes:
         say.line(f"  {note}")

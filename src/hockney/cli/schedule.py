@@ -1,4 +1,4 @@
-"""`hockney schedule`: collective algorithms written out as data: listed, proved, counted, drawn, exported."""
+"""`hockney schedule`: list, prove, count, draw and export collective algorithms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hockney.options.schedule import (
     DrawOptions,
     ExportOptions,
     ListOptions,
-    LogGpOptions,
     ScheduleOptions,
     StepsOptions,
     VerifyOptions,
@@ -92,7 +91,7 @@ def verify(options: VerifyOptions, json: JsonOption = False) -> None:
 
 @verb(
     "count",
-    examples="hockney schedule count bcast --algorithm halving_tree --ranks 14 --bytes 16KiB --json\n"
+    examples="hockney schedule count bcast --algorithm halving_tree --ranks 14,28 --bytes 16KiB --json\n"
     "hockney schedule count allreduce --algorithm all --ranks 48 --bytes 1MiB\n"
     "hockney schedule count bcast --algorithm default --mpi 'Open MPI 5.0' --ranks 28 --bytes 16KiB",
     of=schedule,
@@ -107,9 +106,16 @@ def count(options: CountOptions, json: JsonOption = False) -> None:
         return
     say.rows(
         "",
-        [(answer.algorithm, answer)] if isinstance(answer, api.CountOfOne) else answer.algorithms.items(),
+        [
+            (name, counts, on.ranks)
+            for on in (answer.ranks.values() if isinstance(answer, api.CountOnRanks) else [answer])
+            for name, counts in (
+                [(on.algorithm, on)] if isinstance(on, api.CountOfOne) else on.algorithms.items()
+            )
+        ],
         [
             Column("algorithm", lambda row: row[0]),
+            *([Column("ranks", lambda row: row[2], is_number=True)] if len(options.ranks) > 1 else []),
             *(_number(name, name) for name in ("rounds", "messages", "bytes")),
             _number("critical messages", "critical_path.messages"),
             _number("critical bytes", "critical_path.bytes"),
@@ -122,16 +128,14 @@ def count(options: CountOptions, json: JsonOption = False) -> None:
 @verb(
     "draw",
     examples="hockney schedule draw bcast --algorithm binomial --ranks 16 -o tree.svg\n"
-    "hockney schedule draw allreduce --algorithm ring --ranks 8 --bytes 64KiB --style steps -o ring.png\n"
-    "hockney schedule draw bcast --algorithm linear --ranks 8 --bytes 1KiB --style space-time "
-    "--latency 2us --overhead 0.5us --gap 1us --bandwidth 10GB/s -o linear.html",
+    "hockney schedule draw allreduce --algorithm ring --ranks 8 --bytes 64KiB -o ring.png",
     of=schedule,
 )
-def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, json: JsonOption = False) -> None:
-    """The tree, the rounds, or with LogGP parameters the space-time diagram."""
+def draw(problem: ScheduleOptions, options: DrawOptions, json: JsonOption = False) -> None:
+    """The tree or the rounds of a schedule; `hockney simulate … --trace FILE.svg` draws it over time."""
     request = problem.request()
     _note_rounding(request)
-    answer = api.draw_schedule(request, costs, options)
+    answer = api.draw_schedule(request, options)
     if json:
         say.json(answer)
     else:
@@ -140,11 +144,11 @@ def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, js
 
 @verb(
     "export",
-    examples="hockney schedule export bcast --algorithm binomial --ranks 64 --bytes 8KiB --format goal -o b.goal",
+    examples="hockney schedule export bcast --algorithm binomial --ranks 64 --bytes 8KiB -o b.goal",
     of=schedule,
 )
 def export(problem: ScheduleOptions, options: ExportOptions, json: JsonOption = False) -> None:
-    """Write the schedule for another program."""
+    """Write the schedule as GOAL text, for LogGOPSim and `hockney simulate --goal`."""
     request = problem.request()
     _note_rounding(request)
     if options.output is None and not json:

@@ -1,4 +1,4 @@
-"""`hockney schema`: the JSON Schema of what a verb prints with `--json`."""
+"""`hockney schema`: print the JSON Schema of a verb's `--json` output."""
 
 from __future__ import annotations
 

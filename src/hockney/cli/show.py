@@ -1,4 +1,4 @@
-"""`hockney show`: a machine file as formulas, tables, LaTeX or JSON."""
+"""`hockney show`: print a machine file as a summary, formulas, tables or LaTeX."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hockney.terminal import JsonOption, say, verb
     "show",
     examples="""
 hockney show machine.json
-hockney show machine.json --format summary --operation pingpong
-hockney show machine.json --plot --operation pingpong
+hockney show machine.json --format formulas --operation pingpong
+hockney show machine.json --warnings
 hockney show machine.json --format table --locality package
 hockney show machine.json --format latex --model piecewise > model.tex
 hockney show machine.json --model all --operation pingpong --json
@@ -24,7 +24,16 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     """Print the fitted models of a machine so that a person can read them."""
     if as_json:
         options = options.model_copy(update={"format_": "json"})
-    shown = api.show(options, say.width())
+    if options.warnings:
+        said = api.warnings_of(options.machine)
+        if as_json:
+            say.json(said)
+            return
+        for number, text in enumerate(said.warnings, 1):
+            say.line(f"{number}. {text}")
+        say.line(f"The run was {said.run}." if said.run else "Nothing says how certain these times are.")
+        return
+    shown = api.show(options)
     match options.format_:
         case "json":
             say.json(shown.data)
@@ -33,7 +42,8 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
         case "table":
             for table in shown.tables:
                 say.texts(table.caption, table.columns, table.rows, table.text)
-        case "summary" | "text":
+        case "formulas":
+            say.text(f"{shown.text}\n")
+        case "summary":
             say.line(shown.text)
-    for warning in shown.warnings:
-        say.warn(warning)
+    say.warnings(shown.warnings, f"`hockney show {options.machine} --warnings`", shown.part.provenance.noise)

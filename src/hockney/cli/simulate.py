@@ -1,4 +1,4 @@
-"""`hockney simulate`: a collective under LogGOPS parameters, without measuring anything."""
+"""`hockney simulate`: simulate a collective from LogGOPS parameters."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from hockney.options.simulate import (
 )
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_time
+from hockney.units import format_time, percent
 
 
 @verb(
     "simulate",
-    examples="hockney simulate bcast --algorithm binomial --ranks 1048576 --bytes 1024 --latency 2.5us "
-    "--overhead 1.5us --gap 1us --bandwidth 6ns\n"
-    "hockney simulate allreduce --algorithm ring --ranks 4096 --bytes 64MiB --latency 1us --overhead 0.3us "
-    "--bandwidth 12.5GB/s --reduction 20GB/s --critical-path --json\n"
-    "hockney simulate alltoall --algorithm pairwise --ranks 512 --bytes 64KiB --latency 2us --overhead 0.5us "
-    "--bandwidth 10GB/s --ppn 8 --node-bandwidth 12.5GB/s --torus 4x4x4 --link 10GB/s\n"
+    examples="hockney simulate bcast --algorithm binomial --ranks 1048576 --bytes 1024 "
+    "--loggops L=2.5us,o=1.5us,g=1us,G=6ns\n"
+    "hockney simulate allreduce --algorithm ring --ranks 4096 --bytes 64MiB "
+    "--loggops L=1us,o=0.3us,G=12.5GB/s,gamma=20GB/s --critical-path --json\n"
+    "hockney simulate alltoall --algorithm pairwise --ranks 512 --bytes 64KiB "
+    "--loggops L=2us,o=0.5us,G=10GB/s --ppn 8 --node-bandwidth 12.5GB/s --topology torus:4x4x4,link=10GB/s\n"
     "hockney simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine machine.json --json\n"
     "hockney simulate --goal application.goal --machine machine.json --critical-path",
 )
@@ -43,15 +43,14 @@ def simulate(
     if json:
         say.json(answer)
         return
-    for warning in answer.warnings:
-        say.warn(warning)
     say.line(answer.title)
+    if answer.assumed:
+        say.line(f"assumed, not given: {answer.assumed}")
     times = {
         "last rank done": format_time(answer.makespan_s),
         "mean over ranks": format_time(answer.mean_over_ranks_s),
         "first rank done": format_time(answer.min_over_ranks_s),
         "messages": f"{answer.messages:,}",
-        "simulated in": format_time(answer.engine_s),
     }
     columns = Column("simulation", lambda item: item[0]), Column("", lambda item: item[1], is_number=True)
     say.rows("", times.items(), columns)
@@ -60,8 +59,9 @@ def simulate(
         of_path = (
             Column("critical path", lambda part: part[0].replace("_", " ")),
             Column("time", lambda part: format_time(part[1])),
-            Column("share", lambda part: f"{part[1] / answer.makespan_s:.1%}"),
+            Column("share", lambda part: percent(part[1] / answer.makespan_s)),
         )
         say.rows("", parts, of_path)
     for file in filter(None, (answer.per_rank, answer.trace)):
         say.line(f"wrote {file}")
+    say.warnings(answer.warnings)

@@ -1,4 +1,4 @@
-"""`hockney status`: what of a campaign or a study is done, runs, or is missing."""
+"""`hockney status`: say what of a campaign or a study is done, running or missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hockney study`: a question, measured, modelled and answered on one page by one command."""
+"""`hockney study`: answer one question with measurements, models and a page."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _show(answer: api.StudyAnswer) -> None:
             columns = (Column("study", "name"), Column("question", "question"))
             say.rows("", answer.studies, columns)
         case api.ShownStudy():
-            say.line(answer.text.rstrip())
+            say.text(answer.text)
         case api.StudyPlanned():
             _show_plan(answer)
         case api.StudyLeft():
@@ -85,13 +85,12 @@ def _show_plan(answer: api.StudyPlanned) -> None:
 
 
 def _show_page(answer: api.StudyDone) -> None:
-    for warning in answer.warnings:
-        say.warn(warning)
-    for number, finding in enumerate(answer.findings, 1):
-        say.line(f"{number}. {finding.text}")
+    for finding in answer.findings:
+        say.line(f"{finding.verdict}: {finding.text}")
     if not answer.findings:
-        say.line("what was measured gives no answer in a sentence; the page shows it")
+        say.line("No sentence answers it; the page shows what was measured.")
     if answer.estimate_s is not None and answer.took_s is not None:
         estimate, took = format_duration(answer.estimate_s), format_duration(answer.took_s)
         say.line(f"estimated {estimate}, took {took}")
     say.line(f"wrote {answer.report}")
+    say.warnings(answer.warnings, "on the page")

@@ -17,9 +17,19 @@ from pydantic import ValidationError
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.importers._copies import copied
-from hockney.importers._labels import labels, places
-from hockney.importers.base import IDLE, Given, Imported, Importer, importers, load_text
+from hockney.importers._copies import copied, unlike
+from hockney.importers._fill import SAID, against, fill
+from hockney.importers._labels import names_apart, places, settings_apart
+from hockney.importers.base import (
+    NOTHING,
+    AroundTable,
+    Given,
+    Imported,
+    Importer,
+    Overriding,
+    importers,
+    load_text,
+)
 from hockney.records import table
 from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
@@ -44,13 +54,17 @@ class ImportedFile:
 class Collection:
     """What the given files hold: `files` have records, `skipped` are (file, reason) of all others.
 
-    `records` are those of all files, one file after the other, and `file` the index of each one's file.
+    `records` are those of all files, one file after the other, `file` the index of each one's file, and `table`
+    that of what is said around its table in `around`.
     """
 
     files: list[ImportedFile] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     records: RecordColumns = field(default_factory=lambda: RecordColumns.of([]))
     file: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    table: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    around: list[AroundTable] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def by_file(self) -> Iterator[tuple[ImportedFile, RecordColumns]]:
         """Each file with its records."""
@@ -69,13 +83,22 @@ class Collection:
         with_runs = [number for number, file in enumerate(self.files) if file.content.apps]
         left = np.union1d(self.file[kept], np.array(with_runs, dtype=np.intp))
         self.file, self.records = np.searchsorted(left, self.file[kept]), self.records.where(kept)
+        self.table = self.table[kept]
         self.files = [self.files[number] for number in left]
 
 
-def collect(paths: Sequence[Path], given: Given, format_name: str | None = None) -> Collection:
+def collect(
+    paths: Sequence[Path],
+    given: Given,
+    format_name: str | None = None,
+    *,
+    located: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame,
+) -> Collection:
     """Read all files, and those in folders; `format_name` forces one importer.
 
+    `located` says of records between two ranks how far these are apart, where that is unknown.
     RequestError where no file could be read; a single file's error is raised as it is.
+    An option overrides what every table's text says alike; where texts differ, it can only mean the others.
     """
     only = None if format_name is None else (format_name, importers.get(format_name))
     collection = Collection()
@@ -96,8 +119,23 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
     if not collection.files:
         raise _nothing_at_all(paths, collection.skipped)
     _join(collection)
-    _fill(collection.records, given)
+    subject = collection.records, collection.table, collection.around
+    overriding, notes = against(*subject, given)
+    if overriding and not isinstance(given, Overriding):
+        return collect(
+            paths, Overriding(**given.model_dump(), overriding=overriding), format_name, located=located
+        )
+    collection.notes += notes
+    fill(*subject, given)
     _fill_apps(collection.files, given)
+    frame = located(collection.records.frame)
+    collection.records.frame = frame.assign(locality=frame["locality"].astype("category"))
+    if idle := _idle(collection, given):
+        collection.notes.append(
+            f"{', '.join(idle)}: no record has it: all say something else, or it is of others"
+        )
+    if empty := int(table.does_nothing(collection.records.frame).sum()):
+        collection.notes.append(f"{empty} rows of 0 bytes are calls that do nothing: kept, and never fitted")
     _leave_out_copies(collection)
     _distinguish(collection, given)
     return collection
@@ -106,6 +144,7 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
 def _join(collection: Collection) -> None:
     """The records of all files in one table, out of their own lists."""
     parts, counts = [], []
+    lengths: list[int] = []
     for is_table, files in groupby(collection.files, key=lambda file: file.content.columns is not None):
         contents = [file.content for file in files]
         counts += [content.count() - len(content.apps) for content in contents]
@@ -114,7 +153,12 @@ def _join(collection: Collection) -> None:
         elif records := [record for content in contents for record in content.records]:
             parts.append(RecordColumns.of(records))
         for content in contents:
+            tables = content.around or [(0, NOTHING)]
+            ends = [*(start for start, _ in tables[1:]), content.count() - len(content.apps)]
+            collection.around += [around for _, around in tables]
+            lengths += [end - start for (start, _), end in zip(tables, ends, strict=True)]
             content.records, content.columns = [], None
+    collection.table = np.repeat(np.arange(len(lengths)), lengths)
     collection.records = RecordColumns.joined(parts or [RecordColumns.of([])])
     collection.file = np.repeat(np.arange(len(counts)), counts)
 
@@ -166,7 +210,9 @@ def _read(
     without = [reason for file in read if file not in files for reason in file.content.left_out()]
     if not files:
         because = f": {without[0]}" if without else ""
-        raise RequestError(f"{path} holds no result{because}", "run the benchmark again, or leave the file out")
+        raise RequestError(
+            f"{path} holds no result{because}", "leave the file out; run the benchmark again if it did not finish"
+        )
     files[0].content.warnings += without
     return files
 
@@ -226,20 +272,31 @@ def _nothing_at_all(paths: Sequence[Path], skipped: Sequence[tuple[str, str]]) -
 
 def _distinguish(collection: Collection, given: Given) -> None:
     """Name the variants, number the repetitions."""
-    files, frame = collection.files, collection.records.frame
+    files, frame, table = collection.files, collection.records.frame, collection.table
     # These formats name the configuration themselves; the names of their files add nothing.
     is_text = np.array([file.format not in ("tidy", "pico") for file in files])
-    prefixes = np.array([given.variant] * len(files), dtype=object)
+    texts, of_texts = [files[number].path for number in np.flatnonzero(is_text)], is_text[collection.file]
+    own, prefixes = frame["variant"], np.array([given.variant] * len(files), dtype=object)
     if not given.variant:
-        of_texts = is_text[collection.file]
+        prefixes[is_text] = places(texts)
+    frame["variant"] = prefixed(own, collection.file, prefixes.tolist())
+    settings = settings_apart(frame, table, collection.around)
+    if not given.variant:
+        frame["variant"] = prefixed(frame["variant"], table, settings)
         place = np.cumsum(is_text)[collection.file[of_texts]] - 1
-        paths = [file.path for file, is_text_file in zip(files, is_text, strict=True) if is_text_file]
-        prefixes[is_text] = labels(paths, collection.records.where(of_texts), place)
+        text_rows = frame[of_texts]
+        apart = names_apart(
+            texts, codes(text_rows, (*RECORD, "repetition")), text_rows["ranks"].isna().to_numpy(), place
+        )
+        prefixes[is_text] = ["/".join(filter(None, both)) for both in zip(prefixes[is_text], apart, strict=True)]
+    frame["variant"] = prefixed(own, table, settings)
     frame["variant"] = prefixed(frame["variant"], collection.file, prefixes.tolist())
     frame["launch"] = words(collection.file, [file.digest for file in files])
     repetition = _numbered(codes(frame, RECORD), frame["repetition"].to_numpy())
     renumbered = np.bincount(collection.file[repetition != frame["repetition"]], minlength=len(files))
     frame["repetition"] = repetition
+    for place, question in unlike(frame, table, of_texts):
+        files[collection.file[place]].content.warnings.append(question)
     for file, count in zip(files, renumbered.tolist(), strict=True):
         if count and file.format == "tidy":
             file.content.warnings.append(
@@ -262,41 +319,34 @@ def _numbered(point: NDArray[np.int64], repetition: NDArray[np.int64]) -> NDArra
     return numbers
 
 
-def _fill(records: RecordColumns, given: Given) -> None:
-    """Fill empty fields with what the user gave; where ranks idle, the nodes of the others are unknown.
-
-    Without a forced algorithm, the library's own choice was measured.
-    """
-    frame = records.frame
-    texts = {"system": given.system, "mpi": given.mpi, "mapping": given.mapping}
-    for name, word in (texts | {"algorithm": given.algorithm or "default"}).items():
-        column = frame[name].cat
-        frame[name] = words(column.codes, [text or word for text in column.categories])
-    idle = [IDLE.search(variant) is not None for variant in frame["variant"].cat.categories]
-    some_idle = np.array(idle, dtype=bool)[frame["variant"].cat.codes]
-    counts = {"ranks": given.ranks, "nodes": given.nodes, "ppn": given.ppn}
-    for name, count in counts.items():
-        if count is not None:
-            unknown = frame[name].isna()
-            if name == "ppn" or (name == "nodes" and count != 1):
-                unknown &= ~some_idle
-            frame[name] = frame[name].mask(unknown, count)
-    pairs = (frame["locality"] == "") & (frame["ranks"] == 2).fillna(value=False).astype(bool)
-    far = pairs & (frame["nodes"] == 2).fillna(value=False).astype(bool)
-    locality = frame["locality"].astype(object).mask(pairs, given.locality or "").mask(far, "network")
-    frame["locality"] = locality.astype("category")
-
-
 def _fill_apps(files: Sequence[ImportedFile], given: Given) -> None:
-    """As `_fill`, for runs; their variant is that of the folders that they come from."""
+    """As `fill`, for runs; their variant is that of the folders and files that they come from."""
     fields = ("system", "mpi", "mapping", "nodes", "ppn")
     with_runs = [file for file in files if file.content.apps]
-    for file, place in zip(with_runs, places([file.path for file in with_runs]), strict=True):
-        variant = given.variant or ("" if file.format == "tidy" else place)
+    paths = [file.path for file in with_runs]
+    folders = places(paths)
+    runs = [(place, run) for place, file in enumerate(with_runs) for run in file.content.apps]
+    point, _ = pd.factorize(
+        np.array([f"{run.operation} {run.ranks} {run.parameters} {folders[place]}" for place, run in runs])
+    )
+    names = names_apart(paths, point, np.zeros(len(runs), dtype=bool), np.array([place for place, _ in runs]))
+    for file, folder, name in zip(with_runs, folders, names, strict=True):
+        variant = given.variant or ("" if file.format == "tidy" else "/".join(filter(None, (folder, name))))
         for number, run in enumerate(file.content.apps):
             facts = {name: getattr(run, name) or getattr(given, name) for name in fields}
             facts |= {"variant": run.variant or variant, "launch": file.digest}
             file.content.apps[number] = run.model_copy(update=facts)
+
+
+def _idle(collection: Collection, given: Given) -> list[str]:
+    """The user's options, as they were written, that no record and no run has."""
+    runs = [run for file in collection.files for run in file.content.apps]
+    idle = []
+    for name in (*SAID, "system", "locality", "statistic"):
+        have = {*collection.records.frame[name].dropna().unique(), *(getattr(run, name, None) for run in runs)}
+        if (word := getattr(given, name)) and word not in have:
+            idle.append(f"--{name} {word}")
+    return idle
 
 
 def write(

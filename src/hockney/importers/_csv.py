@@ -17,6 +17,15 @@ LONGEST_S = 1e6
 LARGEST = 10**15
 """A petabyte, as well as more ranks than there are: what counts more is a damaged number, too."""
 
+ELEMENT_B = {
+    **dict.fromkeys(("int8", "uint8", "char", "unsigned_char"), 1),
+    **dict.fromkeys(("f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"), 1),
+    **dict.fromkeys(("int16", "half", "bfloat16"), 2),
+    **dict.fromkeys(("float", "int32", "uint32", "int"), 4),
+    **dict.fromkeys(("double", "int64", "uint64"), 8),
+}
+"""Bytes of an element, by what PICO and nccl-tests call its type."""
+
 _HINT = "restore the file, or remove that line"
 
 

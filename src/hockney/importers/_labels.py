@@ -13,9 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from hockney.records.columnar import RecordColumns, codes
+from hockney.importers._around import WORDS_ALONE, said_by_name
+from hockney.importers.base import AroundTable
+from hockney.records.columnar import codes
 from hockney.records.columns import RECORD
 from hockney.records.keys import COLLECTIVES
 
@@ -45,7 +48,8 @@ def _says_configuration(folder: str) -> bool:
 
 def places(paths: Sequence[Path]) -> list[str]:
     """The folders below the common one that say a configuration, by file; "" where there is none."""
-    return ["/".join(part for part in names if _says_configuration(part)) for names in _folders(paths)]
+    left = [[said_by_name(part)[1] for part in names] for names in _folders(paths)]
+    return ["/".join(part for part in names if part and _says_configuration(part)) for names in left]
 
 
 def _folders(paths: Sequence[Path]) -> list[tuple[str, ...]]:
@@ -54,52 +58,46 @@ def _folders(paths: Sequence[Path]) -> list[tuple[str, ...]]:
     return [folder.relative_to(root).parts for folder in folders]
 
 
-def labels(paths: Sequence[Path], records: RecordColumns, file: NDArray[np.intp]) -> list[str]:
-    """One label per file, "" where nothing needs to be said. `records` are of the paths with the indices `file`.
+def settings_apart(frame: pd.DataFrame, table: NDArray[np.intp], around: Sequence[AroundTable]) -> list[str]:
+    """What distinguishes the tables that hold the same point, by table: the settings and headings that differ."""
+    points = pd.DataFrame({"point": codes(frame, RECORD), "table": table}).drop_duplicates()
+    shared = points[points["point"].duplicated(keep=False)].groupby("point")["table"].agg(frozenset)
+    said = [{name: str(fact.value) for name, fact in of.settings.items()} for of in around]
+    names: dict[str, None] = {}
+    for tables in set(shared):
+        every = {name: None for number in tables for name in said[number]}
+        names |= {name: None for name in every if len({said[number].get(name) for number in tables}) > 1}
+    return [", ".join(_spoken(name, of[name]) for name in names if name in of) for of in said]
 
-    Files that hold the same point are repetitions if their names differ by numbers alone, and other
-    configurations if they differ by a word. Where the number of ranks is unknown, a number in the name may
+
+def _spoken(name: str, value: str) -> str:
+    """A setting in a variant: `UCX_TLS=rc`, `-i 100`; of headings and buffers the words alone."""
+    if name[:1] == "-":
+        return f"{name} {value}".strip()
+    return value if name in WORDS_ALONE else f"{name}={value}"
+
+
+def names_apart(
+    paths: Sequence[Path], point: NDArray[np.int64], no_ranks: NDArray[np.bool_], file: NDArray[np.intp]
+) -> list[str]:
+    """What distinguishes files by their names, "" where nothing needs to.
+
+    Of each measurement, `point` is what it is of, `no_ranks` says that its ranks are unknown, and `file` is the
+    index of its path. Files that hold the same point are repetitions if their names differ by numbers alone, and
+    other configurations if they differ by a word. Where the number of ranks is unknown, a number in the name may
     be that number: then it distinguishes, too.
     """
-    if not paths:
-        return []
-    parts, kept = _folders(paths), places(paths)
     own = [
         "/".join([*(part for part in names if not _says_configuration(part)), path.name.partition(".")[0]])
-        for names, path in zip(parts, paths, strict=True)
+        for names, path in zip(_folders(paths), paths, strict=True)
     ]
-    words = ["-".join(dict.fromkeys(_words(name))) for name in own]
-    by_words, by_numbers = _collisions(kept, own, words, records, file)
-    result = []
-    for i, label in enumerate(kept):
-        suffix = own[i] if i in by_numbers else words[i] if by_words else ""
-        result.append("/".join(filter(None, [label, suffix])))
-    return result
-
-
-def _collisions(
-    kept: Sequence[str],
-    own: Sequence[str],
-    words: Sequence[str],
-    records: RecordColumns,
-    file: NDArray[np.intp],
-) -> tuple[bool, set[int]]:
-    """Whether words of the names are needed, and which files need their numbers."""
-    holders: dict[tuple[str, int], set[int]] = defaultdict(set)
-    without_ranks: set[tuple[str, int]] = set()
-    points = codes(records.frame, (*RECORD, "repetition")).tolist()
-    for i, code, lacks_ranks in zip(file.tolist(), points, records.frame["ranks"].isna(), strict=True):
-        point = (kept[i], code)
-        holders[point].add(i)
-        if lacks_ranks:
-            without_ranks.add(point)
-    by_words = False
-    by_numbers: set[int] = set()
-    for point, files in holders.items():
-        if len(files) < 2:
-            continue
-        if len({words[i] for i in files}) > 1:
-            by_words = True
-        elif point in without_ranks and len({own[i] for i in files}) > 1:
-            by_numbers |= files
-    return by_words, by_numbers
+    words = ["-".join(dict.fromkeys(_words(said_by_name(name)[1]))) for name in own]
+    holders: dict[int, set[int]] = defaultdict(set)
+    without_ranks = {*point[no_ranks].tolist()}
+    for i, of in zip(file.tolist(), point.tolist(), strict=True):
+        holders[of].add(i)
+    several = [(of, files) for of, files in holders.items() if len(files) > 1]
+    if any(len({words[i] for i in files}) > 1 for _, files in several):
+        return words
+    by_numbers = {i for of, files in several if of in without_ranks for i in files}
+    return [name if i in by_numbers else "" for i, name in enumerate(own)]

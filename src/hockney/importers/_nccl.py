@@ -1,4 +1,4 @@
-"""What nccl-tests measures, whichever way it is written down: from one row of a run to records.
+"""What nccl-tests measures, whichever way it is written down: rows of runs become records; JSON and CSV files.
 
 Read in its sources (src/*.cu, common.cu): `size` is the larger of the send and the receive buffer, so the whole
 vector of all_gather, reduce_scatter, alltoall, gather and scatter, and `count` is then the elements of one
@@ -10,35 +10,31 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
+from typing import Annotated, Any
 
-from hockney.importers._csv import LARGEST, LONGEST_S
-from hockney.importers.base import Imported
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from hockney import reading
+from hockney.errors import RequestError
+from hockney.importers import _csv
+from hockney.importers.base import Given, Imported
 from hockney.records.keys import sizes_are_blocks
 from hockney.records.record import Record
 from hockney.records.statistic import StatisticName
 
-OPERATIONS = {
-    "allreduce": "allreduce",
-    "allgather": "allgather",
-    "reducescatter": "reduce_scatter",
-    "broadcast": "bcast",
-    "reduce": "reduce",
-    "alltoall": "alltoall",
-    "gather": "gather",
-    "scatter": "scatter",
-    "sendrecv": "sendrecv",
-}
+_SAME = ("allreduce", "allgather", "bcast", "reduce", "alltoall", "gather", "scatter", "sendrecv")
+OPERATIONS = {"broadcast": "bcast", "reducescatter": "reduce_scatter", **{name: name for name in _SAME}}
 """Keys are names of programs or collectives, letters only."""
-_ELEMENT_B = {
-    **dict.fromkeys(("int8", "uint8", "char", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"), 1),
-    **dict.fromkeys(("half", "bfloat16"), 2),
-    **dict.fromkeys(("float", "int32", "uint32", "int"), 4),
-    **dict.fromkeys(("double", "int64", "uint64"), 8),
-}
 _PROGRAM = re.compile(r"([a-z_]+?)_perf(?:_mpi)?\b")
+_AVERAGE = re.compile(r"(?:-a|--average)(?:[ =]*)([0-3])\b")
+_STATISTICS: tuple[StatisticName | None, ...] = (None, "mean_over_ranks", "min_over_ranks", "max_over_ranks")
+"""By the value of `-a`; 0 is the time of rank 0 alone."""
+_Wrong = Annotated[float | None, BeforeValidator(lambda cell: None if str(cell).strip() == "N/A" else cell)]
+"""Wrong elements of a result; None where it was not checked."""
 
 
 @dataclass
@@ -55,36 +51,99 @@ class NcclRun:
     statistic: StatisticName | None = "mean_over_ranks"
     records: list[Record] = field(default_factory=list)
 
-    def operation(self) -> str | None:
-        """The operation in Hockney's words; None for a program that is unknown or not imported."""
-        return OPERATIONS.get(letters(self.name))
+    @property
+    def operation(self) -> str:
+        """The operation in Hockney's words; "" for a program that is unknown or not imported."""
+        return OPERATIONS.get(letters(self.name), "")
 
-    def place(self, devices: Iterable[tuple[int, str]]) -> None:
-        """Ranks and nodes from the (group, host) of every device."""
+    def why_not(self) -> str:
+        """Why its program is not imported; "" where it is."""
+        hint = (
+            "it is an unknown program" if self.name else "name the file after its program (all_reduce_perf.txt)"
+        )
+        return "" if self.operation else f"{hint}; known are {', '.join(sorted(OPERATIONS))}"
+
+    def place(self, devices: Iterable[tuple[int, str]], highest: int = -1) -> None:
+        """Ranks and nodes from the (group, host) of every device; `highest`: the largest number of a rank listed.
+
+        A list that lacks ranks says how many there are, not where.
+        """
         places = list(devices)
-        if not places:
-            return
-        groups = Counter(group for group, _ in places)
-        hosts = Counter(host for _, host in places)
-        self.ranks, self.groups = max(groups.values()), len(groups)
-        if len(groups) == 1:
-            self.nodes, self.ppn = len(hosts), max(hosts.values())
+        groups, hosts = Counter(group for group, _ in places), Counter(host for _, host in places)
+        if highest >= len(places):
+            self.ranks = highest + 1 if len(groups) == 1 else None
+        elif places:
+            self.ranks, self.groups = max(groups.values()), len(groups)
+            if len(groups) == 1:
+                self.nodes, self.ppn = len(hosts), max(hosts.values())
 
 
-@dataclass(frozen=True)
-class NcclRow:
-    """One size, out of place or in place. `wrong` is None where results were not checked."""
-
-    size_B: int
-    time_us: float
-    in_place: bool
-    count: int | None = None
-    datatype: str = "float"
-    redop: str = "sum"
+class _Size(BaseModel):
+    size: int = Field(ge=0)
+    count: int | None = Field(default=None, ge=0)
+    type: str = "float"
+    redop: str = ""
     root: int = -1
-    wrong: float | None = None
-    iterations_us: tuple[float, ...] = ()
-    skipped: int = 0
+
+
+class _Iterations(BaseModel):
+    skipped_iterations: int = Field(default=0, ge=0)
+    times_us: list[float] = []
+
+
+class NcclRow(_Size, _Iterations):
+    """One size, out of place or in place; times in us, `times_us` those of single iterations."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    time: float = Field(ge=0, allow_inf_nan=False)
+    inplace: bool = False
+    wrong: _Wrong = Field(default=None, alias="#wrong")
+
+
+class _Body(BaseModel):
+    time: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    nwrong: float | None = Field(default=None, ge=0)
+
+
+class _Result(_Size):
+    out_of_place: _Body | None = None
+    in_place: _Body | None = None
+    out_of_place_per_iter: _Iterations = _Iterations()
+    in_place_per_iter: _Iterations = _Iterations()
+
+
+class _Device(BaseModel):
+    group: int = 0
+    hostname: str = ""
+
+
+class _Config(BaseModel):
+    iterations: int = Field(default=1, ge=1)
+    aggregated_iterations: int = Field(default=1, ge=1)
+    devices: list[_Device] = []
+
+
+class _File(BaseModel):
+    """`-J` of nccl-tests, file versions 1 to 3; `env` is not even looked at."""
+
+    args: list[str] = []
+    nccl_version: int = 0
+    config: _Config = _Config()
+    results: list[_Result]
+
+
+class _Line(NcclRow):
+    """A result of rccl-tests, names in lower case. `ranks` are processes; a build without MPI knows `gpus`."""
+
+    collective: str
+    type: str
+    inplace: bool
+    nodes: int | None = Field(default=None, ge=1)
+    ranks: int | None = Field(default=None, ge=1)
+    rankspernode: int | None = Field(default=None, ge=1)
+    gpusperrank: int = Field(default=1, ge=1)
+    gpus: int | None = Field(default=None, ge=1)
 
 
 def letters(name: str) -> str:
@@ -106,37 +165,37 @@ def library(code: int) -> str:
 
 def add(run: NcclRun, row: NcclRow, where: str, imported: Imported) -> None:
     """The records of a row, or a warning that says why there is none."""
+    size_B = _size_B(run, row)
     if row.wrong:
         imported.warn(where, f"left out: nccl-tests found {row.wrong:g} wrong elements in the result")
         return
-    size, reason = _size(run, row)
-    if size is None:
-        imported.warn(where, f"left out: {reason}")
+    if isinstance(size_B, str):
+        imported.warn(where, f"left out: {size_B}")
         return
-    operation = run.operation() or ""
     detail = [
-        row.datatype if row.datatype != "float" else "",
+        row.type if row.type != "float" else "",
         row.redop if row.redop not in ("sum", "none", "") else "",
         f"root {row.root}" if row.root > 0 else "",
         f"{run.groups} groups at once" if run.groups > 1 else "",
-        "in place" if row.in_place else "",
+        "in place" if row.inplace else "",
     ]
-    times: list[tuple[StatisticName | None, float, list[float]]] = [(run.statistic, row.time_us, [])]
-    if row.iterations_us:
-        counted = row.iterations_us[row.skipped :]
-        times.append(("max_over_ranks", median(counted) if counted else 0.0, list(row.iterations_us)))
+    times: list[tuple[StatisticName | None, float, list[float]]] = [(run.statistic, row.time, [])]
+    if row.times_us:
+        counted = row.times_us[row.skipped_iterations :]
+        times.append(("max_over_ranks", median(counted) if counted else 0.0, row.times_us))
     for statistic, time_us, samples_us in times:
         if statistic is None:
             continue
-        if not 0 < time_us * 1e-6 <= LONGEST_S or not all(0 <= sample < math.inf for sample in samples_us):
+        if not 0 < time_us * 1e-6 <= _csv.LONGEST_S or not all(0 <= sample < math.inf for sample in samples_us):
             imported.warn(where, f"left out: a time of {time_us:g} us is no duration")
             continue
+        skipped = row.skipped_iterations if samples_us else 0
         record = Record(
             source="nccl_tests",
-            operation=operation,
-            bytes=size,
+            operation=run.operation,
+            bytes=size_B,
             mpi=run.library,
-            algorithm="default" if operation == "sendrecv" else "",
+            algorithm="default" if run.operation == "sendrecv" else "",
             variant=", ".join(filter(None, detail)),
             verified=None if row.wrong is None else True,
             ranks=run.ranks,
@@ -146,24 +205,123 @@ def add(run: NcclRun, row: NcclRow, where: str, imported: Imported) -> None:
             value=time_us * 1e-6,
             origin=where,
             samples=[sample * 1e-6 for sample in samples_us],
-            disturbed=row.skipped if samples_us else None,
-            disturbed_at=list(range(row.skipped)) if samples_us else [],
+            disturbed=skipped if samples_us else None,
+            disturbed_at=list(range(skipped)),
             batch=1 if samples_us else run.batch,
         )
         run.records.append(record)
         imported.records.append(record)
 
 
-def _size(run: NcclRun, row: NcclRow) -> tuple[int | None, str]:
+def _size_B(run: NcclRun, row: NcclRow) -> int | str:
     """Bytes as the project counts them, or why they are unknown."""
-    if row.size_B > LARGEST:
-        return None, f"{row.size_B} B is no size of a message"
-    if not sizes_are_blocks(run.operation() or ""):
-        return row.size_B, ""
-    element_B = _ELEMENT_B.get(row.datatype)
+    if row.size > _csv.LARGEST:
+        return f"{row.size} B is no size of a message"
+    if not sizes_are_blocks(run.operation):
+        return row.size
+    element_B = _csv.ELEMENT_B.get(row.type)
     of_count = row.count * element_B if row.count is not None and element_B else None
     if run.ranks is None:
-        return of_count, "the size is the whole vector; its block needs --ranks"
-    if row.size_B % run.ranks or of_count not in (None, row.size_B // run.ranks):
-        return None, f"a vector of {row.size_B} B does not fit {run.ranks} ranks and {row.count} elements a block"
-    return row.size_B // run.ranks, ""
+        return "the size is the whole vector; its block needs --ranks" if of_count is None else of_count
+    if row.size % run.ranks or of_count not in (None, row.size // run.ranks):
+        return f"a vector of {row.size} B does not fit {run.ranks} ranks and {row.count} elements a block"
+    return row.size // run.ranks
+
+
+def is_file(text: str) -> bool:
+    """Whether the text has the words that only the files of nccl-tests and rccl-tests have."""
+    start = text.lstrip()[:1]
+    if start in ("{", "["):
+        return (start == "{" and '"nccl_version"' in text) or ('"busBw"' in text and '"#wrong"' in text)
+    return {"redop", "busbw", "size"} <= {name.lower() for name in _csv.header(text)}
+
+
+def read_file(path: Path, text: str, given: Given) -> Imported:
+    """Records of a file of nccl-tests (`-J`, JSON) or rccl-tests (`-x`, JSON or CSV).
+
+    RequestError names the result that is wrong: a file is taken whole or not at all.
+    """
+    if text.lstrip()[:1] in ("{", "[") and '"nccl_version"' in text:
+        return _json(path, _checked(_File, _parsed(path, text), str(path)), given)
+    imported = Imported(tool="rccl-tests")
+    for where, data in _lines(path, text):
+        names = {str(name).lower(): cell for name, cell in data.items()} if isinstance(data, dict) else data
+        if isinstance(names, dict):
+            names.setdefault("collective", names.get("name", program(path.name)))
+        line: _Line = _checked(_Line, names, where)
+        run = NcclRun(
+            name=line.collective,
+            ranks=(line.gpus if line.ranks is None else line.ranks * line.gpusperrank) or given.ranks,
+            nodes=line.nodes,
+            ppn=None if line.rankspernode is None else line.rankspernode * line.gpusperrank,
+        )
+        if run.operation:
+            add(run, line, where, imported)
+        else:
+            imported.warn(where, f"left out: {line.collective} is no collective that is imported")
+    return imported
+
+
+def _json(path: Path, file: _File, given: Given) -> Imported:
+    arguments = " ".join(file.args[1:])
+    imported = Imported(tool="nccl-tests", metadata={"arguments": arguments})
+    average = _AVERAGE.search(arguments)
+    run = NcclRun(
+        name=program(file.args[0] if file.args else "") or given.operation or program(path.name),
+        library=library(file.nccl_version) if file.nccl_version else "",
+        batch=file.config.iterations * file.config.aggregated_iterations,
+        statistic=_STATISTICS[int(average[1]) if average else 1],
+    )
+    run.place((device.group, device.hostname) for device in file.config.devices)
+    run.ranks = run.ranks or given.ranks
+    if run.why_not():
+        imported.not_imported.append(f"{path}: {run.name or 'nccl-tests'} is not imported: {run.why_not()}")
+        return imported
+    if average and run.statistic is None:
+        imported.warn(str(path), f"-a {average[1]} is the time of one rank, not imported")
+    for number, result in enumerate(file.results, 1):
+        size = {name: getattr(result, name) for name in _Size.model_fields}
+        for body, single in (
+            (result.out_of_place, result.out_of_place_per_iter),
+            (result.in_place, result.in_place_per_iter),
+        ):
+            where = f"{path}, result {number}"
+            if body and body.time is not None:
+                more = {"time": body.time, "wrong": body.nwrong, "inplace": body is result.in_place}
+                add(run, NcclRow.model_validate({**size, **dict(single), **more}), where, imported)
+            elif body:
+                imported.warn(where, "left out: no time of the operation (-C 1 is that of the CPU)")
+    return imported
+
+
+def _lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+    """Results of rccl-tests with their places: a list, a line of JSON each, or CSV.
+
+    Builds with MPI forgot `nodes` in the CSV's header until ROCm/rocm-systems pull 6004 (2026).
+    """
+    start = text.lstrip()[:1]
+    if start == "[":
+        yield from ((f"{path}, result {n}", data) for n, data in enumerate(_parsed(path, text), 1))
+    elif start == "{":
+        lines = enumerate(text.split("\n"), 1)
+        yield from ((f"{path}:{n}", _parsed(path, line, n)) for n, line in lines if line.strip())
+    else:
+        names, _, rest = text.lstrip().partition("\n")
+        fields = len(_csv.header(rest.partition("\n")[0]))
+        if "nodes" not in names and ",ranks," in names and fields == len(_csv.header(names)) + 1:
+            names = names.replace(",ranks,", ",nodes,ranks,")
+        for where, row in _csv.rows(path, f"{names}\n{rest}", ()):
+            yield where, {name: cell for name, cell in row.items() if cell}
+
+
+def _parsed(path: Path, text: str, line: int = 1) -> Any:
+    return reading.parsed(text, str(path), "restore the file; a run that was cut leaves half", line=line)
+
+
+def _checked(model: type[BaseModel], data: Any, where: str) -> Any:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name, hint = ".".join(map(str, first["loc"])), "restore the file, or remove that result"
+        raise RequestError(f"{where}: {name} {first['input']!r:.40}: {first['msg']}", hint) from None

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hockney.importers._collect import Collection, ImportedFile
-from hockney.importers.base import Given
+import pandas as pd
+
+from hockney.importers._collect import Collection
+from hockney.importers._launch import COUNTS
 from hockney.records.app_record import AppRecord
 from hockney.records.columnar import RecordColumns
+from hockney.records.keys import POINT_TO_POINT
 from hockney.records.next_step import next_step
+from hockney.vocabulary import WHERE_RANKS_WERE
+
+_SUBJECT = ("system", "mpi", "algorithm", "mapping", "locality", "variant")
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,34 @@ class SkippedFile:
 
 
 @dataclass(frozen=True)
+class SaidOfTables:
+    """What the text around tables says: a field and its value, the words, where first, of how many tables."""
+
+    field: str
+    value: str | int
+    words: str
+    where: str
+    tables: int
+
+
+@dataclass(frozen=True)
+class FoundSeries:
+    """What was found, of what: measurements that differ in ranks and bytes alone.
+
+    `subject` is all else that is known of them, `repetitions` the least and the most of a point, and `unknown`
+    the options that say what is not known.
+    """
+
+    operation: str
+    ranks: list[int]
+    nodes: list[int]
+    subject: str
+    sizes: int
+    repetitions: list[int]
+    unknown: list[str]
+
+
+@dataclass(frozen=True)
 class ImportAnswer:
     """What was read into the campaign."""
 
@@ -45,6 +79,14 @@ class ImportAnswer:
     files: list[ReadFile]
     skipped: list[SkippedFile]
     notes: list[str]
+    said: list[SaidOfTables]
+    found: list[FoundSeries]
+
+    @property
+    def lacks(self) -> str:
+        """What predictions of more than messages need; "" where a ping-pong's locality is known."""
+        is_open = any(row.operation == "pingpong" and "--locality" in row.unknown for row in self.found)
+        return f"To predict more than messages, {WHERE_RANKS_WERE}." if is_open else ""
 
     @property
     def next_step(self) -> str:
@@ -52,7 +94,7 @@ class ImportAnswer:
         return next_step(Path(self.campaign), (name for file in self.files for name in file.operations))
 
 
-def summary(collection: Collection, folder: Path, given: Given) -> ImportAnswer:
+def summary(collection: Collection, folder: Path) -> ImportAnswer:
     """What a collection brought into a campaign's folder."""
     return ImportAnswer(
         campaign=str(folder),
@@ -71,21 +113,51 @@ def summary(collection: Collection, folder: Path, given: Given) -> ImportAnswer:
             for file, records in collection.by_file()
         ],
         skipped=[SkippedFile(file, reason) for file, reason in collection.skipped],
-        notes=_unused(collection.files, given),
+        notes=list(collection.notes),
+        said=_said(collection),
+        found=_found(collection),
     )
+
+
+def _said(collection: Collection) -> list[SaidOfTables]:
+    facts = [pair for around in collection.around for pair in (*around.facts.items(), *around.forced().items())]
+    of_words: dict[tuple[str, str | int, str], SaidOfTables] = {}
+    for name, fact in facts:
+        if fact.value is not None:
+            key = (name, fact.value, fact.words)
+            before = of_words.get(key, SaidOfTables(*key, fact.where, 0))
+            of_words[key] = replace(before, tables=before.tables + 1)
+    return list(of_words.values())
+
+
+def _found(collection: Collection) -> list[FoundSeries]:
+    """Records and runs by operation and subject."""
+    columns = ["operation", *_SUBJECT, *COUNTS, "bytes", "statistic"]
+    runs = [{name: getattr(run, name, "") for name in columns} | {"bytes": 0} for run in collection.apps()]
+    rows = collection.records.frame[columns].astype(dict.fromkeys(("operation", *_SUBJECT, "statistic"), str))
+    rows = pd.concat([rows, pd.DataFrame(runs, columns=columns).astype(rows.dtypes)]) if runs else rows
+    series = []
+    for (operation, *words), of_it in rows.groupby(["operation", *_SUBJECT]):
+        subject = dict(zip(_SUBJECT, map(str, words), strict=True))
+        lacking = {name: not subject[name] for name in ("system", "mpi", "mapping")}
+        lacking |= {name: bool(of_it[name].isna().any()) for name in COUNTS}
+        if is_pair := operation in POINT_TO_POINT and of_it["ranks"].eq(2).all():
+            lacking |= dict.fromkeys(("mapping", "nodes", "ppn"), False)
+        lacking |= {"locality": bool(is_pair) and not subject["locality"]}
+        points = of_it.groupby([*COUNTS, "bytes", "statistic"], dropna=False, observed=True).size()
+        series.append(
+            FoundSeries(
+                operation=str(operation),
+                ranks=sorted(map(int, of_it["ranks"].dropna().unique())),
+                nodes=sorted(map(int, of_it["nodes"].dropna().unique())),
+                subject=", ".join(filter(None, subject.values())),
+                sizes=int(of_it["bytes"].nunique()),
+                repetitions=sorted({int(points.min()), int(points.max())}),
+                unknown=[f"--{name}" for name, lacks in lacking.items() if lacks],
+            )
+        )
+    return series
 
 
 def _counted(records: RecordColumns, apps: Sequence[AppRecord]) -> dict[str, int]:
     return dict(sorted(Counter([*records.frame["operation"].tolist(), *(run.operation for run in apps)]).items()))
-
-
-def _unused(files: Sequence[ImportedFile], given: Given) -> list[str]:
-    """What the user gave that files had no use for, because they say it themselves."""
-    own = [str(file.path) for file in files if not file.content.is_of_given_statistic]
-    if not given.statistic or not own:
-        return []
-    shown = ", ".join(own[:3]) + (" …" if len(own) > 3 else "")
-    return [
-        f"--statistic {given.statistic} was not used for {len(own)} of {len(files)} files, "
-        f"which say themselves which times they hold: {shown}"
-    ]

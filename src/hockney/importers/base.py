@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.records.app_record import AppRecord
+from hockney.records.library_algorithms import forced_by, forces
 from hockney.records.record import Locality, Record
 from hockney.registry import Registry
 
@@ -29,18 +30,84 @@ IDLE = re.compile(r"\b\d+ of \d+ ranks$")
 
 
 class Given(BaseModel, frozen=True):
-    """Facts from the user, which fill the fields that a file leaves empty and override nothing."""
+    """Facts from the user, which fill what tables leave empty and never override what a table itself says."""
 
-    system: Annotated[str, Option("Where the text does not say.", metavar="NAME")] = ""
-    mpi: Annotated[str, Option("Its name and version, where the text does not say.", metavar="TEXT")] = ""
-    nodes: Annotated[int | None, Option("Of the job."), Field(ge=1)] = None
-    ppn: Annotated[int | None, Option("Where the text does not say."), Field(ge=1)] = None
-    ranks: Annotated[int | None, Option("Where the text does not say."), Field(ge=1)] = None
-    mapping: Annotated[str, Option("Where the text does not say.")] = ""
-    algorithm: Annotated[str, Option("Where one was forced, and the text does not say which.")] = ""
-    statistic: Annotated[str, Option("Of a tidy table that does not say it.")] = ""
-    variant: Annotated[str, Option("Where the text does not say. [default: from the folders of the files]")] = ""
-    locality: Annotated[Locality | None, Option("Where the text does not say.")] = None
+    system: Annotated[
+        str,
+        Option("System of the ranks, where the text does not say it: any name, or a JSON file.", metavar="NAME"),
+    ] = ""
+    mpi: Annotated[
+        str, Option("Name and version of the MPI, where the text does not say them.", metavar="TEXT")
+    ] = ""
+    nodes: Annotated[
+        int | None, Option("Number of nodes, such as 2 for a ping-pong over the network."), Field(ge=1)
+    ] = None
+    ppn: Annotated[int | None, Option("Ranks on a node, where the text does not say it."), Field(ge=1)] = None
+    ranks: Annotated[int | None, Option("Number of ranks, where the text does not say it."), Field(ge=1)] = None
+    mapping: Annotated[str, Option("How ranks are mapped to cores, where the text does not say it.")] = ""
+    algorithm: Annotated[str, Option("Algorithm that was forced, where the text does not say it.")] = ""
+    statistic: Annotated[str, Option("Statistic of a tidy table that does not say it.")] = ""
+    operation: Annotated[str, Option("Operation, where neither text nor file names say it.", metavar="NAME")] = ""
+    variant: Annotated[
+        str, Option("Variant, where the text does not say it. [default: from the folders of the files]")
+    ] = ""
+    locality: Annotated[Locality | None, Option("How far ranks are apart, where the text does not say it.")] = (
+        None
+    )
+
+
+class Overriding(Given, frozen=True):
+    """Facts from the user, of which `overriding` stand in place of what every text says alike."""
+
+    overriding: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a text says of a table; `value` is None where it only says that there is one (`-np $NP`)."""
+
+    value: str | int | None
+    where: str
+    """`file:line`, or the file's own name."""
+    words: str
+
+
+@dataclass(frozen=True)
+class AroundTable:
+    """What is said of one table: `facts` by the names of `Given`, `settings` by their own, and contradictions."""
+
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    settings: Mapping[str, Fact] = field(default_factory=dict)
+    against: tuple[str, ...] = ()
+
+    def filled(self, options: Given) -> Given:
+        """The options, with what the text says of the table in place of those that do not override it."""
+        overriding = options.overriding if isinstance(options, Overriding) else ()
+        said = {name: fact.value for name, fact in self.facts.items() if name not in overriding and fact.value}
+        filled = options.model_copy(update=said)
+        if "ranks" in said and filled.nodes and filled.ppn and filled.nodes * filled.ppn != filled.ranks:
+            # A job may have more places than this launch has ranks; then where they were is not known.
+            filled = filled.model_copy(update={"nodes": said.get("nodes"), "ppn": said.get("ppn")})
+        return filled
+
+    def forced(self) -> dict[str, Fact]:
+        """The settings that force an algorithm."""
+        return {name: fact for name, fact in self.settings.items() if forces(name)[0]}
+
+    def launched(self) -> int:
+        """Ranks of the launch, 0 where they are not known."""
+        ranks = self.facts.get("ranks")
+        return int(ranks.value or 0) if ranks else 0
+
+    def algorithm(self, operation: str) -> str:
+        """The algorithm that settings force for an operation, or a heading or folder names; "" without one."""
+        word = str(self.facts["algorithm"].value) if "algorithm" in self.facts else ""
+        of, _, number = word.rpartition(" ")
+        settings = {name: str(fact.value) for name, fact in self.settings.items()}
+        return forced_by(settings, operation) or (number if of in ("", operation) else "")
+
+
+NOTHING = AroundTable()
 
 
 @dataclass
@@ -50,8 +117,8 @@ class Imported:
     `apps` are runs of applications. `columns` stands in place of `records` where there may be millions of them.
     A record's `algorithm` is "" where the text could not say it. Its `variant` carries only what the text itself
     says beyond the other fields (a datatype, idle ranks); `repetition` counts inside a tidy table and is 0
-    otherwise. `metadata` is what the header says. `is_of_given_statistic`: the text does not say which times it
-    holds, `Given.statistic` did. `warnings` name file and line of what was left out; `not_imported` are whole
+    otherwise. `metadata` is what the header says. `around` has for each table how many records stand before it,
+    and what the text around it says. `warnings` name file and line of what was left out; `not_imported` are whole
     tables left out.
     """
 
@@ -60,7 +127,7 @@ class Imported:
     apps: list[AppRecord] = field(default_factory=list)
     tool: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
-    is_of_given_statistic: bool = False
+    around: list[tuple[int, AroundTable]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     not_imported: list[str] = field(default_factory=list)
 

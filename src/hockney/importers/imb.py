@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hockney.errors import RequestError
 from hockney.importers._lines import Prefix, TextLine, is_number, is_size
 from hockney.importers._tables import BenchmarkTable, TableReader, Unit, family, has_title
 from hockney.importers.base import Given, Imported, Importer, importers
@@ -46,13 +47,19 @@ _TESTS = {
 
 _FAMILIES = (
     (r"^reduce_local", "an operation of one rank"),
-    (r"^i(bcast|barrier|reduce|all|gather|scatter)", "a non-blocking collective (overlap, not duration)"),
-    (r"^(put|get|accumulate|fetch|compare|window|passive)", "a one-sided operation"),
-    (r"^([sp]_(read|write|iread|iwrite)|open_close)", "file input or output"),
+    (r"^i(bcast|barrier|reduce|all|gather|scatter)|^nbc$", "a non-blocking collective (overlap, not duration)"),
+    (r"put|get|accumulate|fetch|compare|window|passive|^(rma|ext)$", "a one-sided operation"),
+    (r"^([spc]_(read|write|iread|iwrite)|open_close)|^io$", "file input or output"),
+    (r"^(uni|bi|co)random|^stencil[23]d|^p2p$", "a test of IMB-P2P, which prints rates of all pairs, no times"),
+    (r"mt$", "a test of several threads (IMB-MT)"),
 )
+"""By the name of a test, or of a part of the suite."""
 
 _TITLE = re.compile(r"(?P<before>[^#]{0,120}?)#\s*Benchmarking\s+(?P<multi>Multi-)?(?P<name>\w+)\s*$")
-_RELEASE = re.compile(r"Intel\s*\(R\)\s+MPI Benchmarks?(?:\s+Suite)?\s+V?(?P<release>[^,]+),")
+_HEADER = re.compile(r"^[ \t]*#bytes[ \t,;]+#repetitions[ \t,;].*$", re.MULTILINE)
+_RELEASE = re.compile(
+    r"Intel\s*\(R\)\s+MPI Benchmarks?(?:\s+Suite)?\s+V?(?P<release>[^,]+),(?:\s*(?P<part>[\w-]+) part)?"
+)
 _WHOLE_VECTOR = re.compile(r"(?:[1-9]\.\d.*|2017.*|2018.*|2019(?:\.0)?)$")
 """Releases whose Reduce_scatter divides its bytes among the ranks; from 2019 Update 1 on they are one block."""
 _PROCESSES = re.compile(r"#\s*(?:\(\s*)?#processes\s*=\s*(\d{1,9})(;\s*rank order)?")
@@ -64,7 +71,6 @@ _HEADER_LINE = re.compile(
     r"|MPI_Datatype for reductions|MPI_Op)\s*:\s*(?P<value>\S.*)$"
 )
 _COMMAND = re.compile(r"#\s*((?:\S*/)?IMB-\w+(?:\s+\S+)*)\s*$")
-_OTHER_TABLE = re.compile(r"#\s*OSU |#\s*All processes entering|#-{8}")
 
 _UNITS: dict[str, Unit] = {
     "t[usec]": ("one_way", 1e-6),
@@ -82,7 +88,7 @@ _COUNTS = ("Group", "#bytes", "#repetitions")
 
 @dataclass
 class _ImbTable(BenchmarkTable):
-    """`ranks`: of one group. `members`: the ranks of each group. `unread`: rows without a known column."""
+    """`ranks`: of one group. `members`: the ranks of each group. `rows_without_values`: of unknown columns."""
 
     test: _ImbTest | None = None
     release: str = ""
@@ -91,40 +97,57 @@ class _ImbTable(BenchmarkTable):
     groups: int = 1
     members: dict[int, list[str]] = field(default_factory=dict)
     waiting: int = 0
-    unread: int = 0
+    rows_without_values: int = 0
 
 
 def recognises(_path: Path, text: str) -> bool:
-    """Whether a line of the text is the title of an IMB table."""
-    return has_title(text, "# Benchmarking", _TITLE)
+    """Whether a line of the text is the title of an IMB table, or the header that scripts leave of one."""
+    return has_title(text, "# Benchmarking", _TITLE) or _HEADER.search(text) is not None
 
 
 def read(path: Path, text: str, given: Given) -> Imported:
-    """Records of every table in the text, in its order."""
+    """Records of every table in the text, in its order. RequestError where nothing says which benchmark it is."""
+    if not has_title(text, "# Benchmarking", _TITLE):
+        text = _HEADER.sub(lambda header: f"{_title_of(path, given)}\r{header[0]}", text)
     reader = _ImbReader(path, given)
     imported = reader.read(text)
     imported.tool = " + ".join(f"IMB {release}" for release in dict.fromkeys(reader.releases)) or "IMB"
     return imported
 
 
+def _title_of(path: Path, given: Given) -> str:
+    """The title of a table without one: its test is the longest that the file's name or its folders hold."""
+    names = [given.operation, *reversed(path.parts[-3:])]
+    for words in (re.sub("[^a-z]", "", name.lower()) for name in names):
+        if test := max((test for test in _TESTS if test.replace("_", "") in words), key=len, default=""):
+            return f"# Benchmarking {test}" + "\r# #processes = 2" * (test in ("pingpong", "pingping"))
+    raise RequestError(
+        f"{path} has a table of IMB, and neither text nor name says of which benchmark",
+        "name the file after it (PingPong.csv), or give --operation",
+    )
+
+
 class _ImbReader(TableReader[_ImbTable]):
+    title = _TITLE
     comment = ("#", "Group")
+    size_column = "#bytes"
 
     def __init__(self, path: Path, given: Given) -> None:
         super().__init__(path, given)
         self.releases: list[str] = []
+        self.part = ""
 
     def begin(self, line: TextLine) -> _ImbTable | None:
         title = _TITLE.match(line.text)
         if title is None:
             return None
         name = title["name"]
-        test = _TESTS.get(name.lower())
+        test, of_part = _TESTS.get(name.lower()), family(self.part, _FAMILIES, "")
         return _ImbTable(
             f"IMB {name}",
             f"{self.path}:{line.number}",
             Prefix(title["before"]),
-            "" if test else family(name, _FAMILIES),
+            of_part or ("" if test else family(name, _FAMILIES)),
             test=test,
             release=self.releases[-1] if self.releases else "",
         )
@@ -132,6 +155,7 @@ class _ImbReader(TableReader[_ImbTable]):
     def aside(self, line: TextLine, table: _ImbTable | None) -> None:
         if named := _RELEASE.search(line.text):
             self.releases.append(named["release"].strip())
+            self.part = named["part"] or ""
         elif table is None or not table.columns:
             # Of the first run; `MPI Version` is the standard's number, not the library's.
             if entry := _HEADER_LINE.search(line.text):
@@ -139,7 +163,9 @@ class _ImbReader(TableReader[_ImbTable]):
             elif command := _COMMAND.search(line.text):
                 self.imported.metadata.setdefault("command", command[1])
 
-    def header(self, table: _ImbTable, content: str, where: str) -> None:  # noqa: ARG002
+    def header(self, table: _ImbTable, content: str, where: str) -> bool:  # noqa: ARG002
+        if table.last is not None:
+            return False
         if processes := _PROCESSES.match(content):
             table.ranks, table.mapped = int(processes[1]), processes[2] is not None
         elif groups := _GROUPS.match(content):
@@ -148,14 +174,14 @@ class _ImbReader(TableReader[_ImbTable]):
             table.members[int(members[1])] = members[2].split()
         elif waiting := _WAITING.match(content):
             table.waiting = int(waiting[1])
-        elif "#repetitions" in (columns := self.cells(table, content)):
-            table.columns = columns
-        elif _OTHER_TABLE.match(content):
+        elif "#repetitions" in content:
+            self.separate(table, content)
+            table.columns = self.cells(table, content)
+        elif not content.startswith("#--"):
+            # What another program prints is no table of this one, even before its first row.
             table.columns = []
-
-    def cells(self, table: _ImbTable, content: str) -> list[str]:
-        # Scripts that collect results put commas between the columns.
-        return super().cells(table, content.replace(",", " "))
+            return False
+        return True
 
     def fits(self, column: str, cell: str) -> bool:
         return is_size(cell) if column in _COUNTS else is_number(cell)
@@ -198,7 +224,7 @@ class _ImbReader(TableReader[_ImbTable]):
             batch=int(values["#repetitions"]),
             verified=float(values["defects"]) == 0 if "defects" in values else None,
         )
-        table.unread += not records
+        table.rows_without_values += not records
 
     def _bytes(self, table: _ImbTable, printed: int, where: str) -> int | None:
         """The schema's bytes: those of Reduce_scatter changed from the whole vector to one rank's block."""
@@ -215,10 +241,10 @@ class _ImbReader(TableReader[_ImbTable]):
 
     def finish(self, table: _ImbTable) -> None:
         super().finish(table)
-        if table.rows and table.rows == table.unread and not table.zeros:
-            self.imported.warn(
-                table.where, f"{table.name}: none of its columns is known: {' '.join(table.columns)}"
-            )
+        if table.rows and table.rows == table.rows_without_values and not table.zeros:
+            is_p2p = {"Mbytes/sec", "Msg/sec"} <= set(table.columns)
+            why = f"{family('p2p', _FAMILIES)}, by its columns" if is_p2p else "none of its columns is known"
+            self.imported.warn(table.where, f"{table.name}: {why}: {' '.join(table.columns)}")
 
 
 importers.register("imb")(Importer("Intel MPI Benchmarks text", recognises, read))

@@ -1,11 +1,12 @@
 """Runs of a Jacobi solver that were measured elsewhere: a table with ranks, grid and lattice updates per second.
 
-Two forms. A CSV file with a header: `ranks`, `grid` (4x3x2), the size as `subdomain` (cells along each side of
+A CSV file with a header: `ranks`, `grid` (4x3x2), the size as `subdomain` (cells along each side of
 every rank's cube) or `cells` (of the whole, 400x400x400), and `mlups` or the time of a sweep as `time_s`,
 `time_ms` or `time_us`; `system`, `mpi`, `mapping`, `variant`, `nodes`, `latency_us` and `bandwidth_MB_per_s`
 where known. Rows that are alike are repetitions. Or tables as reports print them, in text: a title, a line with
 T_s, T_l and B, and rows of N, (Nx, Ny, Nz), k, c in MB, P and N P₁/P by the formula, P and N P₁/P as measured.
-There the cube's side follows from c = 16 k L², and the time on one rank is T_s.
+There the cube's side follows from c = 16 k L², and the time on one rank is T_s. A third is the solver's own text:
+lines `1 -Dim Input 1200 0 T` of the whole grid, `Process grid 3 2 2`, and of each sweep `… MLUPs 1318.5`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ TITLE = re.compile(r"^\s*TABLE\s+\S+\s*:\s*(.+?)\s*$", re.IGNORECASE)
 SERIAL = re.compile(rf"T_s(?:\^\{{?([A-Za-z0-9_-]+)\}}?)?\s*=\s*{_NUMBER}\s*\\?\s*(?:\\?text\{{)?\s*s\b")
 LATENCY = re.compile(rf"T_\\?(?:ell|l|ℓ)\s*=\s*{_NUMBER}")
 BANDWIDTH = re.compile(rf"\bB\s*=\s*{_NUMBER}\s*\\?\s*(?:\\?text\{{)?\s*MB/s")
+INPUT = re.compile(rf"\s*([123]) -Dim Input\s+{_WHOLE}\s")
+GRID = re.compile(rf"\bProcess grid\s+{_WHOLE}\s+{_WHOLE}\s+{_WHOLE}\s*$")
+SWEEP = re.compile(r"\bMLUPs\s+(\S+)\s*$")
 
 
 def recognises(path: Path, text: str) -> bool:
@@ -42,13 +46,17 @@ def recognises(path: Path, text: str) -> bool:
     names = set(header(text))
     if "grid" in names and "ranks" in names:
         return bool(names & set(SIZES)) and bool(names & {"mlups", *UNITS_S})
-    return not path.name.endswith((".csv", ".csv.gz")) and any(ROW.match(line) for line in text.splitlines())
+    lines = [] if path.name.endswith((".csv", ".csv.gz")) else text.splitlines()
+    return any(ROW.match(line) or GRID.search(line) for line in lines)
 
 
 def read(path: Path, text: str, _given: Given) -> Imported:
     """Runs of all rows; RequestError names the row that is wrong: a table is taken whole or not at all."""
     names = header(text)
-    runs = joined([*_of_csv(path, text, names)]) if "grid" in names else _of_print(path, text)
+    if "grid" in names:
+        runs = joined([*_of_csv(path, text, names)])
+    else:
+        runs = joined([*_of_solver(path, text)]) or _of_print(path, text)
     return Imported(tool="Jacobi solver", apps=[_with_rate(run) for run in runs])
 
 
@@ -66,10 +74,7 @@ def _of_csv(path: Path, text: str, names: list[str]) -> Iterator[AppRecord]:
         if size == "subdomain":
             sides = tuple(side * along for side, along in zip(sides, grid, strict=True))
         if value == "mlups":
-            mlups = float(row[value]) if is_number(row[value]) else 0.0
-            sweep_s = math.prod(sides) / 1e6 / mlups if mlups > 0 else math.inf
-            if not SMALLEST <= sweep_s <= LONGEST_S:
-                raise RequestError(f"{where}: mlups {row[value]!r} is no rate of a solver", "correct that row")
+            sweep_s = _sweep_s(row[value], sides, where)
         else:
             sweep_s = time_s(row, value, where, UNITS_S[value])
         facts = {name: row[name] for name in ("system", "mpi", "mapping", "variant", "nodes") if row.get(name)}
@@ -84,6 +89,34 @@ def _of_csv(path: Path, text: str, names: list[str]) -> Iterator[AppRecord]:
             if row.get(name)
         }
         yield _run(where, ranks, sides, grid, sweep_s, stated, facts)
+
+
+def _of_solver(path: Path, text: str) -> Iterator[AppRecord]:
+    """A run for each sweep."""
+    sides: dict[str, int] = {}
+    grid: tuple[int, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{path}:{number}"
+        if match := INPUT.match(line):
+            sides[match[1]] = int(match[2])
+        elif match := GRID.search(line):
+            grid = tuple(map(int, match.groups()))
+        elif grid and (match := SWEEP.search(line)):
+            if sorted(sides) != ["1", "2", "3"]:
+                raise RequestError(
+                    f"{where}: MLUPs of a grid whose size no line `1 -Dim Input 1200` says",
+                    "add the solver's first lines, or write a table ranks,grid,cells,mlups",
+                )
+            cells = tuple(sides[axis] for axis in "123")
+            yield _run(where, math.prod(grid), cells, grid, _sweep_s(match[1], cells, where), {}, {})
+
+
+def _sweep_s(mlups: str, cells: tuple[int, ...], where: str) -> float:
+    rate = float(mlups) if is_number(mlups) else 0.0
+    sweep_s = math.prod(cells) / 1e6 / rate if rate > 0 else math.inf
+    if not SMALLEST <= sweep_s <= LONGEST_S:
+        raise RequestError(f"{where}: mlups {mlups!r} is no rate of a solver", "correct that row")
+    return sweep_s
 
 
 def _of_print(path: Path, text: str) -> list[AppRecord]:

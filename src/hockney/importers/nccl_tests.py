@@ -5,19 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
-from hockney.importers import _nccl_files
 from hockney.importers._lines import Prefix, TextLine, is_number, is_size
-from hockney.importers._nccl import OPERATIONS, NcclRow, NcclRun, add, letters, library, program
+from hockney.importers._nccl import (
+    OPERATIONS,
+    NcclRow,
+    NcclRun,
+    add,
+    is_file,
+    letters,
+    library,
+    program,
+    read_file,
+)
 from hockney.importers._tables import BenchmarkTable, TableReader, has_title
 from hockney.importers.base import Given, Imported, Importer, importers
 
 _COLUMNS = re.compile(r"(?P<before>[^#]{0,120}?)#\s+(?P<columns>size\s+count\s.*\bbusbw\b.*)$")
-_OUTSIDE = re.compile(r"# Avg bus bandwidth|# nccl-tests version|# Collective test starting:|# nThread ")
+_OUTSIDE = re.compile(r"# Avg bus bandwidth|# nccl-tests version|# Collective test starting:|# nThread[ :]")
 """The end of a table, or the beginning of the next run where one broke off."""
-_DEVICE = re.compile(r"#\s+Rank\s+\d+\s+(?:Group\s+(\d{1,9})\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device\s")
-_ITERATIONS = re.compile(r"# nThread .* warmup iters: \d+ iters: (\d{1,9})(?: agg iters: (\d{1,9}))?")
+_DEVICE = re.compile(r"#\s+Rank\s+(\d{1,9})\s+(?:Group\s+(\d{1,9})\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device\s")
+_DOTS = re.compile(r"[\s#]*(?:\.{3,}|…)\s*")
+"""The program cuts its list of a process's devices at 2048 characters, and who quotes a list does, too."""
+_ITERATIONS = re.compile(
+    r"# nThread.* warmup iters: \d+ iters: (?P<iterations>\d{1,9})(?: agg iters: (?P<aggregated>\d{1,9}))?"
+)
 _LIBRARY_CODE = re.compile(r"nccl-library=(\d{4,6})\b")
 _LIBRARY = re.compile(r"\b([NR]CCL) version\s*:?\s*(\d+\.\d+[\w.+-]*)")
 _UNIT = re.compile(r"\((ns|us|ms|s)\)")
@@ -34,13 +48,13 @@ class _NcclTable(BenchmarkTable):
 
 def recognises(_path: Path, text: str) -> bool:
     """Whether a line of the text is the header of a table, or the text is one of the files."""
-    return _nccl_files.is_ours(text) or has_title(text, "busbw", _COLUMNS)
+    return is_file(text) or has_title(text, "busbw", _COLUMNS)
 
 
 def read(path: Path, text: str, given: Given) -> Imported:
     """Records of every table in the text, in its order; out of place and in place are two of them."""
-    if _nccl_files.is_ours(text):
-        return _nccl_files.read(path, text, given)
+    if is_file(text):
+        return read_file(path, text, given)
     imported = _NcclReader(path, given).read(text)
     imported.tool = "nccl-tests"
     return imported
@@ -49,60 +63,65 @@ def read(path: Path, text: str, given: Given) -> Imported:
 class _NcclReader(TableReader[_NcclTable]):
     """What a run says of itself stands before its table, whose title is the line of its columns."""
 
+    title = _COLUMNS
     fixed_decimals = False
 
     def __init__(self, path: Path, given: Given) -> None:
         super().__init__(path, given)
-        self._before: list[str] = []
         self._begin_run()
 
     def _begin_run(self) -> None:
         self._run = NcclRun()
         self._devices: list[tuple[int, str]] = []
-        self._all_devices = True
+        self._highest = -1
+        self._ends_in_dots = False
 
     def begin(self, line: TextLine) -> _NcclTable | None:
         header = _COLUMNS.match(line.text)
         if header is None:
             return None
-        run = self._run
-        run.place(self._devices if self._all_devices else [])
-        run.ranks = run.ranks or self.given.ranks
-        run.name = program("\n".join(self._before)) or program(self.path.name) or _of_file_name(self.path)
-        columns = header["columns"].split()
+        run, columns, where = self._run, header["columns"].split(), f"{self.path}:{line.number}"
+        run.place([] if self._ends_in_dots else self._devices, -1 if self._ends_in_dots else self._highest)
+        if (ranks := self._options.ranks) not in (None, run.ranks):
+            if run.ranks:
+                self.imported.warn(where, f"--ranks {ranks} is taken, not the {run.ranks} of its list of devices")
+            run.ranks, run.nodes, run.ppn = ranks, None, None
+        elif run.ranks is None and self.given.ranks:
+            run.ranks = self.given.ranks
+        run.name = run.name or self.given.operation or program(self.path.name) or _of_file_name(self.path)
         self._begin_run()
+        cpu = "its times are those of the CPU that launches (-C 1), not of the operation"
         return _NcclTable(
             f"nccl-tests {run.name or 'table of an unknown program'}",
-            f"{self.path}:{line.number}",
+            where,
             Prefix(header["before"]),
-            _why_not(run, columns),
+            cpu if "cputime" in columns else run.why_not(),
             columns,
             run=run,
         )
 
     def ends(self, line: TextLine) -> bool:
-        if _OUTSIDE.search(line.text) is None:
-            return False
-        self._before = []
-        return True
+        return _OUTSIDE.search(line.text) is not None
 
     def aside(self, line: TextLine, table: _NcclTable | None) -> None:
+        """Take what a run says of itself; the launch line of the next may follow a table that broke off."""
+        if "_perf" in line.text and "concluded" not in line.text:
+            self._run.name = program(line.text) or self._run.name
         if table is not None:
             return
-        self._before.append(line.text)
         if device := _DEVICE.search(line.text):
-            self._devices.append((int(device[1] or 0), device[2]))
-        elif iterations := _ITERATIONS.search(line.text):
-            self._run.batch = int(iterations[1]) * int(iterations[2] or 1)
+            self._devices.append((int(device[2] or 0), device[3]))
+            self._highest, self._ends_in_dots = max(self._highest, int(device[1])), False
+        elif batch := _ITERATIONS.search(line.text):
+            self._run.batch = int(batch["iterations"]) * int(batch["aggregated"] or 1)
         elif code := _LIBRARY_CODE.search(line.text):
             self._run.library = library(int(code[1]))
         elif words := _LIBRARY.search(line.text):
             self._run.library = self._run.library or f"{words[1]} {words[2]}"
-        elif line.text.strip() == "..." and self._devices:
-            # The program cuts its list of a process's devices at 2048 characters and says so by these dots.
-            self._all_devices = False
+        elif _DOTS.fullmatch(line.text):
+            self._ends_in_dots = bool(self._devices)
 
-    def header(self, table: _NcclTable, content: str, where: str) -> None:
+    def header(self, table: _NcclTable, content: str, where: str) -> bool:
         """The unit of the times; below the table, the limit of the largest error that older releases print."""
         if unit := _UNIT.search(content):
             table.time_us = _UNITS_US[unit[1]]
@@ -113,12 +132,16 @@ class _NcclReader(TableReader[_NcclTable]):
                 self.imported.warn(
                     where, f"{bounds[1]} values out of bounds: this table is marked as not verified"
                 )
+        return True
 
     def cells(self, table: _NcclTable, content: str) -> list[str]:
-        words = content.split()
-        # A time stamp is a date and a time of day.
-        has_stamp = table.columns[-1] == "timestamp" and len(words) == len(table.columns) + 1
-        return [*words[:-2], " ".join(words[-2:])] if has_stamp else words
+        """The cells of a row: a time stamp is a date and a time, and older releases leave the reduction blank."""
+        cells, columns = super().cells(table, content), table.columns
+        if columns[-1] == "timestamp" and len(cells) > 2:
+            cells[-2:] = [" ".join(cells[-2:])]
+        if "redop" in columns and len(cells) == len(columns) - 1 and is_number(cells[columns.index("redop")]):
+            cells.insert(columns.index("redop"), "")
+        return cells
 
     def fits(self, column: str, cell: str) -> bool:
         if column in ("size", "count"):
@@ -132,25 +155,15 @@ class _NcclReader(TableReader[_NcclTable]):
 
     def row(self, table: _NcclTable, cells: Sequence[str], where: str) -> None:
         columns = table.columns
-        values = dict(zip(columns, cells, strict=True))
-        root = values.get("root", "")
-        starts = [index for index, name in enumerate(columns) if name == "time"]
-        for in_place, (start, end) in enumerate(zip(starts, [*starts[1:], len(columns)], strict=True)):
+        first, *starts = [index for index, name in enumerate(columns) if name == "time"]
+        size = dict(zip(columns[:first], cells[:first], strict=True))
+        for start, end in pairwise([first, *starts, len(columns)]):
             part = dict(zip(columns[start:end], cells[start:end], strict=True))
-            wrong = part.get("#wrong", "N/A")
             if float(part["time"]) == 0:
-                table.zeros.append(f"time {part['time']} at {values['size']} B")
+                table.zeros.append(f"time {part['time']} at {size['size']} B")
                 continue
-            row = NcclRow(
-                size_B=int(values["size"]),
-                time_us=float(part["time"]) * table.time_us,
-                in_place=bool(in_place),
-                count=int(values["count"]),
-                datatype=values.get("type", "float"),
-                redop=values.get("redop", ""),
-                root=int(root) if is_size(root) else -1,
-                wrong=None if wrong == "N/A" else float(wrong),
-            )
+            times = {"time": float(part["time"]) * table.time_us, "wrong": part.get("#wrong", "N/A")}
+            row = NcclRow.model_validate({"root": -1, **size, **times, "inplace": start != first})
             add(table.run, row, where, self.imported)
 
 
@@ -158,18 +171,6 @@ def _of_file_name(path: Path) -> str:
     """An operation that the file's name contains, the longest: `allreduce_8gpus.txt`."""
     stem = letters(path.name.partition(".")[0])
     return max((name for name in OPERATIONS if name in stem), key=len, default="")
-
-
-def _why_not(run: NcclRun, columns: Sequence[str]) -> str:
-    """The reason why a table with these columns is not imported; empty where it is."""
-    if "cputime" in columns:
-        return "its times are those of the CPU that launches (-C 1), not of the operation"
-    if run.operation() is not None:
-        return ""
-    known = f"known are {', '.join(sorted(OPERATIONS))}"
-    if run.name:
-        return f"it is an unknown program; {known}"
-    return f"name the file after its program (all_reduce_perf.txt); {known}"
 
 
 importers.register("nccl_tests")(Importer("nccl-tests text, JSON or CSV", recognises, read))

@@ -38,19 +38,18 @@ _TESTS = {
     "bandwidth": _OsuTest("bandwidth", 1),
     "bi-directional bandwidth": _OsuTest("bidirectional", 1),
     "multiple bandwidth / message rate": _OsuTest("bandwidth"),
-    "broadcast latency": _OsuTest("bcast"),
-    "all-to-all personalized exchange latency": _OsuTest("alltoall"),
-    "all-to-allv personalized exchange latency": _OsuTest("alltoallv"),
-    "all-to-allw personalized exchange latency": _OsuTest("alltoallw"),
+    "broadcast": _OsuTest("bcast"),
+    **{f"all-to-all{suffix}": _OsuTest("alltoall") for suffix in ("", " personalized exchange")},
+    **{f"all-to-all{kind} personalized exchange": _OsuTest(f"alltoall{kind}") for kind in ("v", "w")},
     **{
-        f"{name} latency": _OsuTest(name)
+        name: _OsuTest(name)
         for name in (
-            *("barrier", "scatter", "scatterv", "gather", "gatherv", "allgather", "allgatherv"),
-            *("reduce", "allreduce", "reduce_scatter"),
+            *("barrier", "bcast", "scatter", "scatterv", "gather", "gatherv", "allgather", "allgatherv"),
+            *("alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter"),
         )
     },
 }
-"""Keys are titles without `OSU MPI` and `Test`. A new test is a new line here, or a name."""
+"""Keys are titles without `OSU MPI` and `Test`, those of collectives without `Latency`, too."""
 
 _FAMILIES = (
     (r"non-?blocking", "a non-blocking collective (its columns are overlap, not duration)"),
@@ -58,24 +57,27 @@ _FAMILIES = (
     (r"neighbo", "a neighbourhood collective"),
     (r"persistent|partitioned", "a persistent or partitioned operation"),
     (r"init|hello", "start-up time"),
-    (r"openshmem|upc|nccl|rccl|python", "no MPI benchmark of OSU's C programs"),
+    (r"openshmem|upc|nccl|rccl", "no MPI benchmark"),
 )
 
 _TITLE = re.compile(
-    r"(?P<before>[^#]{0,120}?)#\s*OSU\s+(?P<name>\S.*?\bTest)\b(?:\s+(?:v|\(Version\s*)(?P<version>\d[\w.]*))?"
+    r"(?P<before>[^#]{0,120}?)#\s*"
+    r"(?P<program>OSU|OMB(?:-Py| Python)?|(?=MPI (?:\S+ )?(?:Latency|Bandwidth) Test))\s*"
+    r"(?P<layer>(?i:MPI)(?:-(?P<build>[A-Z]+(?: MANAGED)?))?\s+)?(?P<name>\S.*?)\s+Test\b"
+    r"(?:\s+(?:v|\(Version\s*)(?P<version>\d[\w.]*))?"
 )
-_LAYER = re.compile(r"MPI(?:-(?P<build>[A-Z]+(?: MANAGED)?))?\s+(?P<name>.+?)\s+Test$", re.IGNORECASE)
+"""`# OSU MPI …`, `# OMB-Py MPI …`, or `# MPI …` of mpi4py's demonstrations."""
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\d{1,9}|varied)\s*\]")
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\w+)")
 _MEMORY = re.compile(r"#.*\bMemory on .*?\((\w+)\).*\((\w+)\)|#\s*Send Buffer on .*?\((\w+)\).*\((\w+)\)")
-_OTHER_TABLE = re.compile(r"#-{8}|#\s*Benchmarking |#bytes|#\s+Uni-directional|#\s+Message Rate Profile")
 
+_HEADERS = ("Size", "Avg Latency", "Latency")
 _COLUMNS = (
-    (r"Size", "bytes"),
-    (r"(?:Avg\s+)?Latency\s*\(us\)", "mean_us"),
+    (r"Size(?:\s*[(\[]B[)\]])?(?!\S)", "bytes"),
+    (r"(?:Avg\s+)?Latency\s*[(\[]us[)\]]", "mean_us"),
     (r"Min\s+Latency\s*\(us\)", "min_us"),
     (r"Max\s+Latency\s*\(us\)", "max_us"),
-    (r"Bandwidth\s*\(MB/s\)", "bandwidth"),
+    (r"Bandwidth\s*[(\[]MB/s[)\]]", "bandwidth"),
     (r"MB/s", "bandwidth"),
     (r"Messages/s", "message_rate"),
     (r"P(\d{1,3})\s+Tail\s+(?:Lat|BW)\s*\((?:us|MB/s)\)", "percentile"),
@@ -109,8 +111,8 @@ class _OsuTable(BenchmarkTable):
 
 
 def recognises(_path: Path, text: str) -> bool:
-    """Whether a line of the text is an OSU title."""
-    return has_title(text, "OSU", _TITLE)
+    """Whether a line of the text is a title of OSU, OMB-Py or mpi4py's demonstrations."""
+    return has_title(text, "Test", _TITLE)
 
 
 def read(path: Path, text: str, given: Given) -> Imported:
@@ -125,7 +127,10 @@ def read(path: Path, text: str, given: Given) -> Imported:
 
 
 class _OsuReader(TableReader[_OsuTable]):
-    without_rows = "the run did not finish, or its table is of another kind"
+    title = _TITLE
+    comment = ("#", *_HEADERS)
+    size_column = "bytes"
+    sizes_rise = True
 
     def __init__(self, path: Path, given: Given) -> None:
         super().__init__(path, given)
@@ -137,20 +142,23 @@ class _OsuReader(TableReader[_OsuTable]):
         if title is None:
             return None
         self.versions |= {title["version"]} - {None}
-        layer = _LAYER.match(title["name"])
-        name = " ".join((layer["name"] if layer else title["name"]).split())
-        test = _TESTS.get(name.lower()) if layer else None
+        name = " ".join(title["name"].split())
+        test = _TESTS.get(name.lower()) or _TESTS.get(name.lower().removesuffix(" latency"))
+        why_not = "" if test and title["layer"] else family(title["name"], _FAMILIES)
+        if test and test.is_collective and not title["program"]:
+            why_not = "mpi4py's demonstrations print the time of rank 0 alone"
+        program = {"OSU": "", "": "mpi4py"}.get(title["program"], "OMB-Py")
         return _OsuTable(
-            f"OSU {name}",
+            f"{program or 'OSU'} {name}",
             f"{self.path}:{line.number}",
             Prefix(title["before"]),
-            "" if test else family(name, _FAMILIES),
+            why_not,
             test=test,
-            build=(layer["build"] or "") if layer else "",
+            build=" ".join(filter(None, [program, title["build"]])),
             pairs=test.pairs if test else None,
         )
 
-    def header(self, table: _OsuTable, content: str, where: str) -> None:
+    def header(self, table: _OsuTable, content: str, where: str) -> bool:
         if pairs := _PAIRS.match(content):
             table.pairs = int(pairs[1])
             table.window = None if pairs[2] == "varied" else int(pairs[2])
@@ -159,12 +167,16 @@ class _OsuReader(TableReader[_OsuTable]):
             self.datatypes.add(datatype[1])
         elif memory := _MEMORY.match(content):
             table.memory = "-".join(filter(None, memory.groups()))
-        elif _OTHER_TABLE.match(content):
-            table.columns = []
-        elif (names := content.lstrip("# \t")).startswith(("Size", "Avg", "Latency")):
+        elif table.last or not (names := re.sub(r"[#,;|\s]+", " ", content).strip()).startswith(_HEADERS):
+            return False
+        else:
+            self.separate(table, content)
             table.columns = _columns(names)
             if table.test and not table.columns:
-                self.imported.warn(where, f"unknown columns, table left out: {names}")
+                self.imported.warn(where, f"unknown or repeated columns, table left out: {names}")
+        # A run over several datatypes has a header and rows of each.
+        table.last, table.ended_by = None, ""
+        return True
 
     def fits(self, column: str, cell: str) -> bool:
         if column == "validation":
@@ -174,8 +186,8 @@ class _OsuReader(TableReader[_OsuTable]):
     def row(self, table: _OsuTable, cells: Sequence[str], where: str) -> None:
         values = dict(zip(table.columns, cells, strict=True))
         if table.columns[0] != "bytes":
-            # A barrier prints one line without a size; what follows is not its table.
-            table.columns = []
+            # A barrier prints one line without a size.
+            table.ended_by = "the one row of a barrier"
         if (test := table.test) is None:
             return
         size_B: int | None = int(values.get("transmit_bytes", values.get("bytes", "0")))
@@ -223,7 +235,7 @@ def _columns(names: str) -> list[str]:
                 break
         else:
             return []
-    return kinds
+    return kinds if len(set(kinds)) == len(kinds) else []
 
 
 def _quantiles(values: dict[str, str], unit: float) -> dict[str, float]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.importers._csv import LONGEST_S, count, header, rows, time_s
+from hockney.importers._csv import ELEMENT_B, LONGEST_S, count, header, rows, time_s
 from hockney.importers._lines import is_size
 from hockney.importers.base import Given, Imported, Importer, importers, load_text
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
@@ -27,14 +27,8 @@ from hockney.records.record import Record
 
 _COLLECTIVES = sorted(name for name, collective in COLLECTIVES.items() if collective.has_size)
 _LIBRARIES = {"OMPI": "Open MPI", "FJMPI": "Fujitsu MPI", "CRAY_MPICH": "Cray MPICH"}
-_ELEMENT_B = {
-    **dict.fromkeys(("int8", "char", "unsigned_char"), 1),
-    "int16": 2,
-    **dict.fromkeys(("int32", "int", "float"), 4),
-    **dict.fromkeys(("int64", "double"), 8),
-}
 _PLAIN_TYPE = "int32"
-_RAW_NAME = re.compile(rf"(\d{{1,15}})_(.+?)(?:_({'|'.join(_ELEMENT_B)}))?\.csv")
+_RAW_NAME = re.compile(rf"(\d{{1,15}})_(.+?)(?:_({'|'.join(ELEMENT_B)}))?\.csv")
 _SHAPE = re.compile(r"\d{1,6}(?:x\d{1,6}){0,2}", re.ASCII)
 _FOOTER = "Average runtime"
 """Last line of the files from Fugaku, whose program warms up before it begins to count."""
@@ -172,7 +166,7 @@ def _raw(path: Path, text: str, imported: Imported) -> None:
     _add(
         imported,
         f"{path}:2",
-        (row["collective_type"], name[2], int(name[1]), _ELEMENT_B[name[3] or _PLAIN_TYPE]),
+        (row["collective_type"], name[2], int(name[1]), ELEMENT_B[name[3] or _PLAIN_TYPE]),
         _allocation(folder.parent) or _allocation(folder) or _Job(nodes * ppn, nodes, ppn),
         system=system,
         mpi=_library(row),

@@ -5,7 +5,8 @@
 
     rk,P,t_mean,t_xmsg,var,s2,N,dev,s
 
-A ring takes as long as its slowest process in the mean over its cycles.
+The header may be missing: then t_xmsg, which is t_mean / P, shows what the numbers are. A ring takes as long as
+its slowest process in the mean over its cycles.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from hockney.errors import RequestError
 from hockney.importers._csv import LONGEST_S, count, header, rows, time_s
 from hockney.importers._lines import is_number, split_lines
 from hockney.importers.base import Given, Imported, Importer, importers
@@ -25,7 +27,9 @@ _WALLTIME = re.compile(
     r"# walltime on processor (\d{1,9}) after (\d{1,9}) iterations? (\S{1,40}?)\.? Average:? *(\S{1,40})"
 )
 _RECEIVED = re.compile(r"I am process (\d{1,9}) and I have received (\d{1,9}) messages\. .*\b(tags?) ")
+_COLUMNS = "rk,P,t_mean,t_xmsg,var,s2,N,dev,s"
 _WORDS = ("mapping", "variant", "topology", "exchange")
+_MEANS = {"Np", "mean"}
 _LOOKS_LIKE_P = "\N{CYRILLIC CAPITAL LETTER ER}"
 
 
@@ -37,6 +41,11 @@ def recognises(_path: Path, text: str) -> bool:
 def read(path: Path, text: str, given: Given) -> Imported:
     """A run for each ring that is whole. RequestError for a damaged table."""
     imported = Imported(tool="ring")
+    if {*header(text)} == _MEANS:
+        raise RequestError(
+            f"{path} has means by number of processes, and not of what, nor their unit",
+            "import the tables of the processes that they were made of (np12.csv), or write a tidy table",
+        )
     if _is_table(text):
         _read_table(path, _as_csv(text), imported)
     else:
@@ -45,13 +54,19 @@ def read(path: Path, text: str, given: Given) -> Imported:
 
 
 def _is_table(text: str) -> bool:
-    names = header(_as_csv(text.lstrip().partition("\n")[0]))
-    return {"P", "t_mean", "N"} <= set(names) and ("rk" in names or "rank" in names)
+    names = {*header(_as_csv(text.lstrip().partition("\n")[0]))}
+    return names == _MEANS or ({"P", "t_mean", "N"} <= names and not names.isdisjoint({"rk", "rank"}))
 
 
 def _as_csv(text: str) -> str:
     """Columns set apart by blanks are set apart by commas; what looks like a P in the header is one."""
     first, end, others = text.lstrip().partition("\n")
+    cells = first.replace(",", " ").split()
+    if len(cells) == len(_COLUMNS.split(",")) and all(map(is_number, cells)):
+        _, ranks, mean, of_message, *_ = map(float, cells)
+        if math.isclose(mean, ranks * of_message, rel_tol=1e-3):
+            names = _COLUMNS if "," in first else _COLUMNS.replace(",", " ")
+            return _as_csv(f"{names}\n{text.lstrip()}")
     first = first.replace(_LOOKS_LIKE_P, "P")
     if "," in first:
         return first + end + others
@@ -92,7 +107,7 @@ def _of_rows(ring: Sequence[tuple[str, dict[str, str]]], words: Mapping[str, str
         return run
     # The mean of so many cycles is as good as normal.
     reach_s = NORMAL * 1e-6 * math.sqrt(variances[slowest] / (cycles[slowest] - 1))
-    return run.model_copy(update={"low_s": run.time_s - reach_s, "high_s": run.time_s + reach_s})
+    return run.model_copy(update={"low_s": max(0.0, run.time_s - reach_s), "high_s": run.time_s + reach_s})
 
 
 def _read_text(path: Path, text: str, given: Given, imported: Imported) -> None:

@@ -36,7 +36,7 @@ def read(path: Path, _text: str, given: Given) -> Imported:
     frame = table.load(path, given.statistic)
     if frame.empty:
         raise RequestError(f"{path} has a header but no rows", "write the table again, or leave it out")
-    imported = Imported(tool="tidy table", is_of_given_statistic=not frame.attrs["says_statistic"])
+    imported = Imported(tool="tidy table")
     lost = [name for name in _NOT_KEPT if name in frame.columns and bool(frame[name].notna().any())]
     if lost:
         imported.warn(str(path), f"records have no field for {', '.join(lost)}; not kept")

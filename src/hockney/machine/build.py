@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -17,21 +16,24 @@ from hockney.errors import RequestError
 from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, MeasuredSystem, Measurements, Point, Provenance, at_level
 from hockney.machine.levels import add_exponents, add_levels
+from hockney.machine.locality import read, systems_of
+from hockney.machine.marks import marks_of, noise
+from hockney.machine.populations import place_of, populations
 from hockney.machine.provenance import launches_of, libraries_of, system_of
 from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, models
 from hockney.models.collectives.base import CollectiveModel
+from hockney.network.topologies.base import Network
 from hockney.records.columns import SERIES
-from hockney.records.contents import Contents, read
+from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES, OVERHEADS, POINT_TO_POINT, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
-from hockney.records.series import Caches, Series, series, texts
+from hockney.records.series import POOLED, Caches, Series, pool, series, texts
 from hockney.records.statistic import RATES
 from hockney.records.table import DIRECTIONS, rows_of
 from hockney.statistics import Array
+from hockney.words import grouped
 
-POOLED = ("pair", "repetition")
-"""Parts of a series' key that may differ within a pool: pairs of one locality are samples of the same thing."""
 _FIXED = tuple(name for name in SERIES if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")
 
@@ -97,6 +99,13 @@ def caches_of(system: MeasuredSystem) -> Caches | None:
     return Caches(min(last), min(before, default=None)) if last else None
 
 
+def _described_caches(contents: Contents) -> Caches | None:
+    """The caches of a known system that all was measured on; None where none is, or it does not say."""
+    systems = systems_of(contents.frame["system"])
+    sizes = [[cache.size_B for cache in system.node.caches] for system in systems.values()]
+    return Caches(sizes[0][-1], sizes[0][-2]) if len(sizes) == 1 and len(sizes[0]) > 1 else None
+
+
 def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machine:
     """`fitted` to what a campaign folder or a tidy table (`.csv`, `.csv.gz`, `.parquet`) holds."""
     return fitted(read(path), progress)
@@ -106,20 +115,21 @@ def fitted(
     contents: Contents,
     progress: Callable[[str], None] = lambda _: None,
     statistics: Mapping[str, str] | None = None,
+    network: Network | None = None,
 ) -> Machine:
     """Fit every model to every operation × locality × variant × cache × mapping of `contents`.
 
     `progress` receives the place and the name of each entry before it is fitted. An entry names in `notes` the
     models that cannot be fitted to it, and why. Collectives get a model for each algorithm and placement, of
-    their statistic in `statistics` (None: the one that says most). RequestError where there is nothing that any
-    model is of.
+    their statistic in `statistics` (None: the one that says most). Pairs between nodes are told apart by their
+    hops on `network`. RequestError where there is nothing that any model is of.
     """
     answers, launches = contents.effects, contents.launches
 
     def fit_entries(
         frame: pd.DataFrame, records: Sequence[Record], elsewhere: Iterable[Record] = ()
     ) -> dict[Words, Entry]:
-        source = _source(contents, frame, records, elsewhere, caches_of(system))
+        source = _source(contents, frame, records, elsewhere, caches_of(system) or _described_caches(contents))
         by_words = {}
         groups = _groups(source)
         for place, group in enumerate(groups, 1):
@@ -140,7 +150,11 @@ def fitted(
     by_words = fit_entries(contents.frame, settled.records, settled.elsewhere) if has_entries else {}
     add_levels(by_words, _by_words(settled.records), contents, fit_records)
     add_exponents(by_words, _by_words(contents.records), contents.levels)
+    records = _by_words(record for record in settled.records if record.verified is not False)
     entries = list(by_words.values())
+    provenance = _provenance(entries, contents)
+    if any(len(entry.pairs) > 1 for entry in entries):
+        entries += populations(by_words, records, place_of(launches, network), fit_records)
     effects = effects_of(answers, progress) if answers else []
     collectives: list[CollectiveModel] = []
     if has_collectives:
@@ -153,7 +167,7 @@ def fitted(
     used = {launch for entry in entries for launch in entry.measurements.launches}
     used |= {launch for effect in effects for launch in effect.launches}
     used |= {record.launch for record in settled.records if record.operation in COLLECTIVES and record.launch}
-    warnings = dict.fromkeys([*reservations(entries, contents), *contents.warnings])
+    provenance.launches = launches_of(launches, used)
     return Machine(
         hockney_version=__version__,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -163,8 +177,23 @@ def fitted(
         effects=effects,
         collectives=collectives,
         topology=contents.topology,
-        provenance=Provenance(launches=launches_of(launches, used), warnings=list(warnings)),
+        provenance=provenance,
     )
+
+
+def reviewed(contents: Contents) -> tuple[list[Entry], Provenance]:
+    """Its entries without fits, and what limits trust in it, as its machine file says it."""
+    entries: list[Entry] = []
+    if set(contents.frame["operation"]) & set(TRANSFERS):
+        settled = contents.settled
+        source = _source(contents, contents.frame, settled.records, settled.elsewhere, None)
+        entries = [_entry(group, source, with_fits=False) for group in _groups(source)]
+    return entries, _provenance(entries, contents)
+
+
+def _provenance(entries: Sequence[Entry], contents: Contents) -> Provenance:
+    warnings = dict.fromkeys([*reservations(entries, contents), *contents.warnings])
+    return Provenance(warnings=list(warnings), noise=noise(marks_of(entries, contents)))
 
 
 def with_times(frame: pd.DataFrame) -> pd.DataFrame:
@@ -204,6 +233,11 @@ def fit_all(measured: Series) -> tuple[dict[str, Fit], list[str]]:
     return fits, notes
 
 
+def _natural(pair: str) -> list[tuple[int, str]]:
+    """Ranks as numbers: 2-3 before 10-11."""
+    return [(int(rank) if rank.isdigit() else -1, rank) for rank in pair.split("-")]
+
+
 def _texts(frame: pd.DataFrame, names: Sequence[str]) -> list[Words]:
     """The values of the named columns, row by row, as `series` writes them: text, "" for unknown."""
     return list(zip(*(texts(frame, name) for name in names), strict=True))
@@ -217,9 +251,7 @@ def _split(frame: pd.DataFrame) -> dict[Words, _Rows]:
     samples = np.asarray(timed.get("samples", unknown), dtype=np.float64)
     shared = timed.get("oversubscribed", unknown)
     says, is_shared = shared.notna().to_numpy(), shared.isin([True]).to_numpy()
-    places: dict[Words, list[int]] = {}
-    for place, words in enumerate(_texts(timed, _FIXED)):
-        places.setdefault(words, []).append(place)
+    places = grouped(range(len(timed)), _texts(timed, _FIXED).__getitem__)
     return {
         words: _Rows(size_B[at], samples[at], bool(is_shared[at].any()) if says[at].any() else None)
         for words, at in places.items()
@@ -228,21 +260,19 @@ def _split(frame: pd.DataFrame) -> dict[Words, _Rows]:
 
 def _by_words(records: Iterable[Record]) -> dict[Words, list[Record]]:
     """Records of each entry."""
-    by_words: dict[Words, list[Record]] = {}
-    for record in records:
+
+    def words(record: Record) -> Words:
         values = (getattr(record, name, None) for name in _FIXED)
-        by_words.setdefault(tuple("" if value is None else str(value) for value in values), []).append(record)
-    return by_words
+        return tuple("" if value is None else str(value) for value in values)
+
+    return grouped(records, words)
 
 
 def _groups(source: _Source) -> list[list[Series]]:
     """The series of every entry; operations in their usual order, then localities, nearest first."""
     measured = {words[_FIXED.index("operation")] for words in source.rows}
-    groups: dict[Words, list[Series]] = {}
-    for operation in TRANSFERS:
-        if operation in measured:
-            for member in series(source.frame, operation):
-                groups.setdefault(_fixed(member), []).append(member)
+    there = [operation for operation in TRANSFERS if operation in measured]
+    groups = grouped((member for operation in there for member in series(source.frame, operation)), _fixed)
     if not groups:
         raise _nothing_to_fit(source.path, source.frame)
     _check_words(source, "locality", LOCALITIES)
@@ -277,13 +307,13 @@ def _fixed(member: Series) -> Words:
     return tuple(member.key[name] for name in _FIXED)
 
 
-def _entry(group: Sequence[Series], source: _Source) -> Entry:
+def _entry(group: Sequence[Series], source: _Source, *, with_fits: bool = True) -> Entry:
     words = _fixed(group[0])
     key = dict(zip(_FIXED, words, strict=True))
     pooled = pool(group)
     points = _points(pooled, words, source)
     measured = pooled.take(np.isin(pooled.size_B, [point.size_B for point in at_level(points)]))
-    fits, notes = fit_all(measured)
+    fits, notes = fit_all(measured) if with_fits else ({}, [])
     other = {name: word for name, word in key.items() if name not in _SHOWN and word}
     if other.get("algorithm") == "default":
         del other["algorithm"]
@@ -311,7 +341,7 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
             **{name: key[name] for name in _SHOWN},
             "locality": key["locality"] or None,
             "other": other,
-            "pairs": sorted({member.key["pair"] for member in group} - {""}, key=_pair_order),
+            "pairs": sorted({member.key["pair"] for member in group} - {""}, key=_natural),
             "eager_limit_B": pooled.eager_limit_B,
             "breaks_B": list(pooled.breaks_B),
             "oversubscribed": source.rows[words].oversubscribed,
@@ -324,9 +354,7 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
 
 def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
     counts = source.rows[words].counts()
-    records: dict[int, list[Record]] = {}
-    for record in source.records.get(words, []):
-        records.setdefault(record.bytes, []).append(record)
+    records = grouped(source.records.get(words, []), lambda record: record.bytes)
     points = []
     freedoms = np.full(pooled.size_B.size, np.nan) if pooled.freedom is None else pooled.freedom
     columns = pooled.size_B, pooled.time_s, pooled.low_s, pooled.high_s, freedoms
@@ -349,45 +377,3 @@ def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
             )
         )
     return points
-
-
-def pool(members: Sequence[Series]) -> Series:
-    """One series of several whose keys differ in `POOLED` only.
-
-    Per size the time is the median over the series that have it, the interval the hull of their intervals.
-    Its degrees of freedom are the fewest of theirs: the pairs are no sample of others. Related measurements are
-    pooled likewise; the eager limit and further breaks are kept where all agree.
-    """
-    sizes = np.unique(np.concatenate([member.size_B for member in members]))
-    time = np.full((len(members), sizes.size), np.nan)
-    low, high, freedom = time.copy(), time.copy(), time.copy()
-    for row, member in enumerate(members):
-        place = np.searchsorted(sizes, member.size_B)
-        time[row, place] = member.time_s
-        low[row, place] = np.minimum(member.low_s, member.time_s)
-        high[row, place] = np.maximum(member.high_s, member.time_s)
-        if member.freedom is not None:
-            freedom[row, place] = member.freedom
-    names = dict.fromkeys(chain.from_iterable(member.related for member in members))
-    limits = {member.eager_limit_B for member in members}
-    breaks_B = set.intersection(*(set(member.breaks_B) for member in members))
-    return Series(
-        key={name: word for name, word in members[0].key.items() if name not in POOLED},
-        size_B=sizes,
-        # The median takes numpy a third of a millisecond, and most entries have one member.
-        time_s=np.nanmedian(time, axis=0) if len(members) > 1 else time[0],
-        low_s=np.fmin.reduce(low, axis=0),
-        high_s=np.fmax.reduce(high, axis=0),
-        eager_limit_B=limits.pop() if len(limits) == 1 else None,
-        breaks_B=tuple(sorted(breaks_B)),
-        related={
-            name: pool([member.related[name] for member in members if name in member.related]) for name in names
-        },
-        freedom=np.fmin.reduce(freedom, axis=0),
-    )
-
-
-def _pair_order(pair: str) -> tuple[list[int], str]:
-    """Ranks as numbers: 2-3 before 10-11."""
-    numbers = [int(rank) for rank in pair.split("-") if rank.isdigit()]
-    return numbers, pair

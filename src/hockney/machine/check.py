@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from hockney.models.base import JOIN, Fit, Parameter, Regime
+from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Cell
 
@@ -53,9 +53,9 @@ def fit_faults(fit: Fit, where: str) -> Iterator[Fault]:
 
 
 def _joins(regime: Regime) -> bool:
-    """Whether it is a join with positive times: where they rise faster than the sizes its α is no latency."""
+    """Whether it is a join, as fits had them before, with positive times: its α is no latency."""
     begins_s = regime.alpha_s.value + regime.beta_s_per_B.value * regime.min_B
-    return regime.label == JOIN and regime.max_B is not None and begins_s > 0
+    return regime.label == "join" and regime.max_B is not None and begins_s > 0
 
 
 def _where_before_ends(end: float | None) -> str:
@@ -81,16 +81,11 @@ def collective_faults(model: CollectiveModel, where: str) -> Iterator[Fault]:
     """Faults of a fitted model of a collective: what its prediction relies on."""
     if not model.is_fitted:
         return
-    end: float | None = None
     for index, regime in enumerate(model.regimes):
         if regime.max_B is None or regime.max_ranks is None:
             yield f"{where}.regimes.{index}", "a fitted range has ends, max_B and max_ranks"
-            return
-        if (end is not None and regime.min_B != end) or regime.max_B < regime.min_B:
-            yield f"{where}.regimes.{index}.min_B", f"{regime.min_B:g} is not where the range before ends"
-        end = regime.max_B
-    if not model.regimes:
-        yield f"{where}.regimes", "empty; a fitted model has at least one"
+        elif regime.max_B < regime.min_B or regime.max_ranks < regime.min_ranks:
+            yield f"{where}.regimes.{index}", "its ranks or bytes end before they begin"
     for name, parameter in model.parameters.items():
         if parameter.value < 0:
             yield f"{where}.parameters.{name}.value", f"{parameter.value:g} is negative"

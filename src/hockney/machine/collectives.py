@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, factor_of, fit_collective
 from hockney.models.collectives.statements import views_of_fit
@@ -20,8 +19,6 @@ from hockney.statistics import Array
 
 MOST_POINTS = 3000
 """Points that a machine file carries of one model."""
-FEWEST_REPEATS = 6
-"""Of so many values the range holds the median with more than 95 %: 1 − 2/2⁶ = 97 %, of five 94 %."""
 DEFAULT = "default"
 _OTHER = (*(name for name in CONFIGURATION if name != "mapping"), "ppn", "nodes")
 
@@ -74,25 +71,19 @@ def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> Collectiv
 
 
 def collective_points(operation: str, configuration: Configuration, rows: pd.DataFrame) -> CollectivePoints:
-    """Rows of `over_ranks.points.points` that share an algorithm and its parameters.
-
-    The range of a few repeats is no 95 % interval.
-    """
+    """Rows of `over_ranks.points.points` that share an algorithm and its parameters."""
 
     def numbers(name: str) -> Array:
         return rows[name].to_numpy(np.float64)
 
-    time_s, low_s, high_s = (numbers(name) for name in ("time_s", "low_s", "high_s"))
-    is_few = (rows["repeats"] > 0) & (rows["repeats"] < FEWEST_REPEATS)
-    has_interval = (low_s < high_s) & ~is_few.to_numpy(np.bool_)
     return CollectivePoints(
         operation,
         configuration["algorithm"],
         numbers("ranks"),
         numbers("bytes"),
-        time_s,
-        np.where(has_interval, low_s, np.nan),
-        np.where(has_interval, high_s, np.nan),
+        numbers("time_s"),
+        numbers("low_s"),
+        numbers("high_s"),
         int(configuration["segment_bytes"] or 0),
         int(configuration["radix"] or 0),
     )
@@ -120,16 +111,9 @@ def _model(operation: str, statistic: str, configuration: Configuration, rows: p
         "other": other,
         "statistic": statistic,
     }
-    try:
-        model = fit_collective(measured)
-    except RequestError as error:
-        bare = CollectiveModel(
-            operation=operation, segment_B=measured.segment_B, radix=measured.radix, notes=[error.message]
-        )
-        return bare.model_copy(update=named)
-    notes = (
-        [] if len(np.unique(measured.ranks)) > 1 else ["one number of ranks: how it grows with P is not known"]
-    )
+    model = fit_collective(measured)
+    is_one = model.regimes and len(np.unique(measured.ranks)) == 1
+    notes = [*model.notes, *(["one number of ranks: how it grows with P is not known"] if is_one else [])]
     model = _thinned(model.model_copy(update={**named, "notes": notes}), measured)
     return model.model_copy(update={"views": views_of_fit(model)})
 

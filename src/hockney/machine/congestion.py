@@ -37,12 +37,16 @@ class Congestion:
 
 @dataclass(frozen=True)
 class MeasuredShare:
-    """An effective bisection bandwidth on `ranks` ranks, as a share of full bisection, and its 95 % interval."""
+    """An effective bisection bandwidth on `ranks` ranks, as a share of full bisection, and its 95 % interval.
+
+    The effect counts one way: one half of the ranks sends.
+    """
 
     ranks: int
     fraction: float
     low: float | None
     high: float | None
+    ways: str = "one way"
 
 
 def measured_shares(machine: Machine) -> list[MeasuredShare]:
@@ -86,7 +90,7 @@ class Congestions:
 
     @cached_property
     def _network(self) -> Network | None:
-        return _own_network(self._machine)
+        return known_network(self._machine.topology)
 
     @cached_property
     def _of_own_topology(self) -> Congestion | None:
@@ -114,12 +118,12 @@ def _speaks_of(effect: Effect, entry: Entry | None) -> bool:
     return same_variant and (not mpi or effect.mpi in ("", mpi)) and (not shared or bool(entry.oversubscribed))
 
 
-def _own_network(machine: Machine) -> Network | None:
-    """None where the machine file names none, or one that cannot be built here: an edge list elsewhere."""
-    if not machine.topology:
+def known_network(topology: str) -> Network | None:
+    """None where a file names none, or one that cannot be built here: an edge list elsewhere."""
+    if not topology:
         return None
     try:
-        return parse_spec(machine.topology)
+        return parse_spec(topology)
     except RequestError:
         return None
 

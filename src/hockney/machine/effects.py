@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hockney.errors import RequestError
-from hockney.models.effects.base import Effect, effect_models, grouped
+from hockney.models.effects.base import Effect, effect_models
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import LOCALITIES
 from hockney.units import counted
+from hockney.words import grouped
 
 _Key = tuple[str, ...]
 

@@ -181,7 +181,7 @@ class EntryModes(_MachineFilePart):
 
 
 class OtherLevel(_MachineFilePart):
-    """What an entry is at another level, or (`level` absent) at any: the mixture of all that was measured."""
+    """What an entry is at another level."""
 
     level: EntryLevel | None = None
     times_as_long: float | None = Field(
@@ -219,10 +219,16 @@ class Entry(_MachineFilePart):
     measurements: Measurements = Field(default_factory=Measurements)
     level: EntryLevel | None = Field(default=None, description="absent: measured without references")
     other_levels: list[OtherLevel] = Field(default_factory=list, description="the most frequent first")
-    any_level: OtherLevel | None = Field(default=None, description="absent where there is one level")
+    any_level: OtherLevel | None = Field(default=None, description="of earlier versions: all that was measured")
     modes: list[EntryModes] = Field(
         default_factory=list, description="at the entry's level, one for each pair that has them"
     )
+
+    @property
+    def measured(self) -> Series | None:
+        """What the models were fitted to, with the breaks that the library states; None where nothing was."""
+        limits = {"eager_limit_B": self.eager_limit_B, "breaks_B": tuple(self.breaks_B)}
+        return replace(self.measurements.series, **limits) if self.measurements.points else None  # type: ignore[arg-type]
 
 
 class LaunchProvenance(_MachineFilePart):
@@ -239,11 +245,16 @@ class LaunchProvenance(_MachineFilePart):
     warnings: list[str] = Field(default_factory=list)
 
 
+Noise = Literal["quiet", "disturbed", "unusable", ""]
+"""The kind of a run, as `machine.marks.noise` has it; "" where nothing says how certain its times are."""
+
+
 class Provenance(_MachineFilePart):
     """The origin of the measurements, and warnings about them."""
 
     launches: list[LaunchProvenance] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
+    noise: Noise = Field(default="", description="how much of it was disturbed, in a word; empty: not known")
 
 
 class Machine(_MachineFilePart):
@@ -328,11 +339,6 @@ def load(path: Path) -> Machine:
     RequestError where it is absent, damaged, of a newer schema, or no machine file.
     """
     path = located(path)
-    if path.is_dir():
-        raise RequestError(
-            f"{path} is a folder, not a machine file",
-            f"if it is a campaign: `hockney fit {path} -o {path.name}.json`, then name that file",
-        )
     return loads(reading.text(path, _restore(path)), path)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from hockney.machine.file import Entry, at_level
 from hockney.models import _lines
-from hockney.models.base import JOIN, Fit, Parameter, Regime
+from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.views import latex as mathematics
-from hockney.units import format_bytes, format_bytes_rounded, format_rate, format_time
+from hockney.units import format_bytes, format_rate, format_size, format_time
 
 MESSAGES = {"bidirectional": 2}
 """Messages that pass in the time of one, where it is more than one: both directions count."""
@@ -20,18 +20,37 @@ NOTHING_BESIDE = 1e-3
 """An end of an interval below this share of the other would change none of its three digits: it is zero."""
 
 
+LAST = 3
+"""Points at the end of a curve."""
+MOST_REGIMES = 6
+"""Lines of a model that a person reads."""
+JOIN = "join"
+"""The label of what older files have between two regimes: a line that only joins points."""
+
+
 def formulas(fit: Fit) -> list[str]:
     """One line per regime: `T(n) = 0.21 µs + n / 10.9 GB/s for 0 ≤ n ≤ 4 KiB`; as many digits as `stated`."""
-    return [formula(fit, index) for index in range(len(fit.regimes))]
+    if fit.nonphysical:
+        return ["no physical line: a parameter is negative"]
+    lines = [formula(fit, index) for index in regimes_shown(fit)]
+    return lines if len(lines) == len(fit.regimes) else [*lines, "(points in between are joined)"]
+
+
+def regimes_shown(fit: Fit) -> list[int]:
+    """The places of the regimes that are printed: what only joins points is none."""
+    return [place for place, regime in enumerate(fit.regimes) if regime.label != JOIN][:MOST_REGIMES]
+
+
+def stated_alpha(alpha: Parameter) -> str:
+    """`0.21 µs`; `≤ 3 µs` where it is not told from zero, `–` where it is negative or nothing bounds it."""
+    if alpha.value > 0:
+        return quantity(alpha.value, "s")
+    return f"≤ {quantity(alpha.high, 's')}" if alpha.value == 0 and alpha.high else "–"
 
 
 def formula(fit: Fit, index: int) -> str:
-    """The line of one regime; one that holds the empty message alone reads `T(0) = 0.12 µs`."""
-    regime = fit.regimes[index]
-    if regime.is_of_empty:
-        label = f" ({regime.label})" if regime.label else ""
-        return f"T(0) = {stated(regime.alpha_s)}{label}"
-    return f"T(n) = {right_side(regime)} for {domain(fit, index)}"
+    """The line of one regime."""
+    return f"T(n) = {right_side(fit.regimes[index])} for {domain(fit, index)}"
 
 
 def regime_of(fit: Fit, size_B: float) -> int:
@@ -59,7 +78,7 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
         case "B/s":
             return _minus(format_rate(value, digits))
         case "B":
-            return format_bytes(value) if value == int(value) else _minus(format_bytes_rounded(value))
+            return format_bytes(value) if value == int(value) else _minus(format_size(value))
         case "1/s" if abs(value) >= 1e5:
             return _minus(f"{value * 1e-6:.{digits}g} million/s")
         case "1":
@@ -141,12 +160,16 @@ def domain(fit: Fit, index: int) -> str:
     regime = fit.regimes[index]
     label = f" ({regime.label})" if regime.label else ""
     is_open = index > 0 and fit.regimes[index - 1].max_B == regime.min_B
-    low = format_bytes(int(regime.min_B)) if int(regime.min_B) else "0"
-    if regime.is_of_empty:
-        return f"n = 0{label}"
+    low = _edge(regime.min_B) if int(regime.min_B) else "0"
     if regime.max_B is not None:
-        return f"{low} {'<' if is_open else '≤'} n ≤ {format_bytes(int(regime.max_B))}{label}"
+        return f"{low} {'<' if is_open else '≤'} n ≤ {_edge(regime.max_B)}{label}"
     return f"n {'>' if is_open else '≥'} {low}{label}"
+
+
+def _edge(size_B: float) -> str:
+    """The end of a regime: exact where it is a few bytes or a round size, else to three digits."""
+    text = format_bytes(int(size_B))
+    return format_size(size_B) if text.endswith(" B") and size_B >= 10_000 else text
 
 
 def published(source: str) -> str:
@@ -163,9 +186,19 @@ def bandwidth(entry: Entry, fit: Fit) -> Parameter | None:
     """lim n/T(n), times the messages that pass in T, in B/s; None where T does not grow.
 
     T is that of the last regime with two measured sizes or more, because a single size shows no slope; of
-    the last regime where nothing was measured.
+    the last regime where nothing was measured. The interval holds what the `LAST` points reach beyond α.
     """
-    return inverse(_regimes_with_slope(entry, fit)[-1].beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
+    regime, factor = _regimes_with_slope(entry, fit)[-1], MESSAGES.get(entry.operation, 1)
+    beta, alpha_s = regime.beta_s_per_B, regime.alpha_s.value
+    rate = beta.inverse.scaled(factor, "B/s") if beta.value else None
+    if rate is None or rate.low is None or rate.high is None or rate.value < 0:
+        return rate
+    reached = [
+        factor * point.size_B / (point.time_s - alpha_s)
+        for point in at_level(entry.measurements.points)[-LAST:]
+        if point.size_B > regime.min_B and point.time_s > alpha_s
+    ]
+    return rate.model_copy(update={"low": min([rate.low, *reached]), "high": max([rate.high, *reached])})
 
 
 def slope_sizes_B(entry: Entry, fit: Fit) -> list[int]:
@@ -195,23 +228,5 @@ def _regimes_with_slope(entry: Entry, fit: Fit) -> list[Regime]:
 
 
 def _holds(regime: Regime, size_B: float) -> bool:
-    # A join rests on both of its ends.
-    begins = size_B == regime.min_B and (size_B == 0 or regime.label == JOIN)
-    return begins or (size_B > regime.min_B and (regime.max_B is None or size_B <= regime.max_B))
-
-
-def inverse(parameter: Parameter, unit: str, factor: float = 1.0) -> Parameter | None:
-    """`factor` / parameter with its interval; None for zero.
-
-    The interval is left out where that of `parameter` holds zero: its inverse has no end.
-    """
-    if parameter.value == 0:
-        return None
-    low, high = parameter.low, parameter.high
-    bounded = low is not None and high is not None and low * high > 0
-    return Parameter(
-        value=factor / parameter.value,
-        low=factor / high if bounded and high else None,
-        high=factor / low if bounded and low else None,
-        unit=unit,
-    )
+    begins = regime.min_B < size_B or size_B == 0 == regime.min_B
+    return begins and (regime.max_B is None or size_B <= regime.max_B)

@@ -1,48 +1,100 @@
-"""What a link on the way costs: latencies between nodes by hops, as an effect of the machine file."""
+"""What a link on the way costs: times between nodes by hops and size, as an effect of the machine file."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import math
+from dataclasses import replace
 
 import numpy as np
 
 from hockney.errors import RequestError
+from hockney.machine.file import Entry
+from hockney.machine.levels import measured_so
+from hockney.models.base import models
 from hockney.models.effects._scaffold import time
 from hockney.models.effects.base import Effect
 from hockney.network.topologies.base import Network
-from hockney.network.traffic.measured import by_hops, hosts_of, measured_pairs, nodes_by_name
-from hockney.records.folder import Campaign
+from hockney.network.traffic.measured import HopLines, Pair, between_nodes, by_hops, hosts_of, nodes_by_name
+from hockney.records.contents import Contents
+from hockney.records.record import Record
+from hockney.records.series import completed
+from hockney.words import grouped
 
 HOPS = "hops"
-"""The name of the effect; `per_hop_s` is the latency of a link, `mean_hops` the links that its pairs crossed."""
+"""The name of the effect: `per_hop_s` is the latency of a link, its points are the lines of all sizes."""
+COLUMNS = ("mean_s", "mean_reach_s", "per_hop_s", "per_hop_reach_s")
+"""Of `HopLines`; 0 is written where a reach is not known."""
 
 
-def hops_effects(measured: Path, network: Network) -> list[Effect]:
-    """Latency by hops on `network`, hosts in the order of their names; none without ping-pongs between nodes.
+def hops_effects(contents: Contents, network: Network) -> list[Effect]:
+    """Times by hops on `network`, hosts in the order of their names, of each MPI, variant and mapping.
 
-    An effect without parameters says why none was identified.
+    None without ping-pongs between nodes of known hosts. An effect without parameters says why none was
+    identified.
     """
-    if not measured.is_dir():
-        return []
-    campaign = Campaign.open(measured)
-    try:
-        size_B, pairs = measured_pairs(campaign, None, "default")
-    except RequestError:
-        return []
-    latencies = by_hops(network, pairs, nodes_by_name(hosts_of(campaign), network))
-    effect = Effect(
-        effect=HOPS, locality="network", variant="default", points=[vars(row) for row in latencies.classes()]
-    )
-    effect.notes = [f"pairs of {size_B} B on {network.spec}, hosts in the order of their names"]
-    line = latencies.fit()
-    if line.base_s is None or line.per_hop_s is None:
-        effect.cannot_tell(line.reason or "", "per_hop_s")
-        return [effect]
-    effect.notes += filter(None, [line.reason])
-    for name, fitted in (("base_s", line.base_s), ("per_hop_s", line.per_hop_s)):
-        effect.know(name, fitted.value, "s", fitted.low, fitted.high)
-    effect.know("mean_hops", float(np.mean(latencies.hops)), "links")
-    base, each = time(line.base_s.value), time(line.per_hop_s.value)
-    where = f"{int(latencies.hops.min())} ≤ h ≤ {int(latencies.hops.max())}"
-    effect.state("exact", f"T(h) = {base} + {each} · h", where)
-    return [effect]
+    effects = []
+
+    def conditions(record: Record) -> tuple[str, ...]:
+        return record.variant or "default", record.mpi, record.mapping, record.system, record.cache
+
+    for (*where, cache), records in grouped(contents.settled.records, conditions).items():
+        try:
+            times = between_nodes(records, contents.launches)
+        except RequestError:
+            continue
+        if cache == "off" or times.empty:
+            continue
+        time_s = completed(sizes := times.columns.to_numpy(float), times.to_numpy())
+        sizes, time_s = (values[..., ~np.isnan(time_s).any(axis=0)] for values in (sizes, time_s))
+        pairs = [Pair((a, b), float(row[0])) for (a, b), row in zip(times.index, time_s, strict=True)]
+        latencies = by_hops(network, pairs, nodes_by_name(hosts_of(contents.launches), network))
+        named = dict(zip(("variant", "mpi", "mapping", "system"), where, strict=True))
+        effect = Effect.model_validate({"effect": HOPS, "locality": "network", **named})
+        effects.append(effect)
+        effect.notes = [f"pairs of {sizes[0]:.0f} B on {network.spec}, hosts in the order of their names"]
+        fit, hops = latencies.fit(), latencies.hops
+        if fit.base_s is None or fit.per_hop_s is None:
+            effect.cannot_tell(fit.reason or "", "per_hop_s")
+            continue
+        effect.notes += filter(None, [fit.reason])
+        lines = HopLines.fitted(hops, sizes, time_s)
+        for name, fitted in (("base_s", lines.base), ("per_hop_s", lines.per_hop)):
+            effect.know(name, fitted.value, "s", fitted.low, fitted.high)
+        for name, links in (("mean", hops.mean()), ("least", hops.min()), ("most", hops.max())):
+            effect.know(f"{name}_hops", float(links), "links")
+        columns = [sizes, *(np.nan_to_num(getattr(lines, name)) for name in COLUMNS)]
+        names = ("size_B", *COLUMNS)
+        effect.points = [
+            {"pairs": len(hops), **dict(zip(names, row, strict=True))} for row in np.stack(columns, -1).tolist()
+        ]
+        text = f"T(h) = {time(lines.base.value)} + {time(lines.per_hop.value)} · h"
+        effect.state("exact", text, f"{hops.min()} ≤ h ≤ {hops.max()}")
+    return effects
+
+
+def at_hops(entry: Entry, effect: Effect, hops: int, model: str) -> tuple[Entry, float]:
+    """The entry with its times as they are over so many links, and this model fitted to them.
+
+    The interval of a point is that of another pair so far apart. Besides, how many times the measured links these
+    are, more or fewer; 1 among them.
+    """
+    lines = {row["size_B"]: row for row in effect.points}
+    mean, least, most = (effect.parameters[f"{name}_hops"].value for name in ("mean", "least", "most"))
+    points = []
+    for point in entry.measurements.points:
+        if (line := lines.get(point.size_B)) is None:
+            continue
+        mean_s, mean_reach_s, each_s, each_reach_s = (float(line[name] or 0) for name in COLUMNS)
+        time_s = mean_s + each_s * (hops - mean)
+        reach_s = math.hypot(mean_reach_s, each_reach_s * (hops - mean))
+        ends = (max(0.0, time_s - reach_s), time_s + reach_s, float(line["pairs"] or 0) - 2)
+        names = ("low_s", "high_s", "freedom")
+        known = dict(zip(names, ends, strict=True)) if reach_s else dict.fromkeys(names)
+        points.append(point.model_copy(update={"time_s": time_s, **known}))
+    there = measured_so(entry, points)
+    there.series = replace(there.series, eager_limit_B=entry.eager_limit_B, breaks_B=tuple(entry.breaks_B))
+    beyond = max(1.0, hops / most, least / hops)
+    words = f"{hops}" if beyond == 1 else f"{hops} (extrapolated: measured were {least:g} to {most:g})"
+    fits = {model: models.get(model)(there.series)}
+    moved = {"fits": fits, "measurements": there, "other": {**entry.other, HOPS: words}}
+    return entry.model_copy(update=moved), beyond

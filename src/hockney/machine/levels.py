@@ -1,4 +1,4 @@
-"""Models of an entry at other levels of the machine, at any, and at a given reference within its own."""
+"""Models of an entry at other levels of the machine, and at a given reference within its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hockney.machine.file import (
     Entry,
     EntryLevel,
     EntryModes,
-    Machine,
     Measurements,
     OtherLevel,
     Point,
@@ -23,11 +22,11 @@ from hockney.models.base import PREFERRED, models
 from hockney.records.causes import NOT_SEEN
 from hockney.records.contents import Contents
 from hockney.records.exponents import PRIOR, PRIOR_SPREAD, Exponents, reference_exponents
-from hockney.records.levels import ANY_LEVEL, MOST_DRIFT, Level, may_drift
+from hockney.records.levels import MOST_DRIFT, Level, may_drift
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, ranks_of, settle
 from hockney.statistics import NORMAL
-from hockney.units import format_time
+from hockney.units import format_time, percent
 
 Words = tuple[str, ...]
 Fitted = Callable[[Sequence[Record]], Mapping[Words, Entry]]
@@ -37,7 +36,7 @@ Fitted = Callable[[Sequence[Record]], Mapping[Words, Entry]]
 def add_levels(
     entries: Mapping[Words, Entry], records: Mapping[Words, Sequence[Record]], contents: Contents, fitted: Fitted
 ) -> None:
-    """Give entries the level that they were measured at and its modes, models at other levels, and those at any.
+    """Give entries the level that they were measured at and its modes, and models at other levels.
 
     `records`: those behind each entry.
     """
@@ -46,7 +45,6 @@ def add_levels(
     visits = [record for record in contents.records if record.verified is not False and record.reference_s]
     most = max((len(of_ranks) for of_ranks in levels.values()), default=1)
     others = [_at(_other(contents.choice, place), visits, contents, fitted) for place in range(most - 1)]
-    mixture = fitted(settle(visits, {}).records) if others else {}
     for words, entry in entries.items():
         ranks = [of for of in dict.fromkeys(map(ranks_of, records.get(words, ()))) if of in levels]
         of_entry = [each for each in contents.modes if any(map(each.concern, records.get(words, ())))]
@@ -56,8 +54,6 @@ def add_levels(
             level = _pooled([_other(contents.choice, place)(levels[of]) for of in ranks])
             if level is not None:
                 entry.other_levels.append(_of(at_level.get(words), entry, level))
-        if entry.other_levels and words in mixture:
-            entry.any_level = _of(mixture[words], entry, None)
 
 
 def add_exponents(
@@ -107,11 +103,11 @@ def at_reference(entry: Entry, reference_s: float, large_reference_s: float | No
             raise RequestError(
                 f"a reference of {format_time(there_s)} is of another level of the machine than "
                 f"{format_time(own_s)}, at which {entry.operation} was measured",
-                f"give one within {MOST_DRIFT - 1:.0%}, or measure at that level",
+                f"give one within {percent(MOST_DRIFT - 1)}, or measure at that level",
             )
     short, *large = (math.log(there_s / own_s) for there_s, own_s in given)
     moves = (short, large[0] if large else None)
-    there = _measured_so(entry, [_moved(point, *moves) for point in entry.measurements.points])
+    there = measured_so(entry, [_moved(point, *moves) for point in entry.measurements.points])
     series = replace(
         there.series,
         eager_limit_B=entry.eager_limit_B,
@@ -193,20 +189,19 @@ def _of(there: Entry | None, entry: Entry, level: EntryLevel | None) -> OtherLev
 
 
 def at_other_level(entry: Entry, other: OtherLevel) -> Entry:
-    """The entry with the models and points of another of its levels, or of the mixture, alone."""
+    """The entry with the models and points of another of its levels, alone."""
     return entry.model_copy(
         update={
             "fits": other.fits,
-            "measurements": _measured_so(entry, other.points),
+            "measurements": measured_so(entry, other.points),
             "level": other.level,
             "other_levels": [],
-            "any_level": None,
             "modes": [],
         }
     )
 
 
-def _measured_so(entry: Entry, points: list[Point]) -> Measurements:
+def measured_so(entry: Entry, points: list[Point]) -> Measurements:
     """The measurements of an entry with these points, without its overheads."""
     measured = entry.measurements
     return Measurements(
@@ -218,51 +213,20 @@ def _measured_so(entry: Entry, points: list[Point]) -> Measurements:
     )
 
 
-def mixture(machine: Machine) -> Machine:
-    """The machine with the models of all that was measured, and a warning that says so; of one level as it is."""
-    if not any(entry.any_level for entry in machine.point_to_point):
-        return machine
-    entries = [
-        entry if entry.any_level is None else at_other_level(entry, entry.any_level)
-        for entry in machine.point_to_point
-    ]
-    warnings = [ANY_LEVEL, *machine.provenance.warnings]
-    provenance = machine.provenance.model_copy(update={"warnings": warnings})
-    return machine.model_copy(update={"point_to_point": entries, "provenance": provenance})
-
-
-def at_any_level(*machines: Machine) -> tuple[Machine, ...]:
-    """The `mixture` of each; RequestError where no entry of any of them has more than one level."""
-    if not any(entry.any_level for machine in machines for entry in machine.point_to_point):
-        raise RequestError(
-            f"the machine file{'s know' if len(machines) > 1 else ' knows'} one level of the machine only",
-            "leave --any-level out; the models hold for it",
-        )
-    return tuple(map(mixture, machines))
-
-
 def level_remark(entry: Entry) -> str:
     """What the other levels would change, and what goes with them; "" where there are none.
 
-    `…; 3.2 times as long at the level that held 12% of the time, cause not seen`.
+    `at the machine's usual speed (88 % of the time); 3.2 × as long in 12 % of it, cause not seen`.
     """
     if entry.level is None or not entry.other_levels:
         return ""
     changes = [
-        f"{_times(other.times_as_long)}as long at the level that held {other.level.share:.0%} of the time"
-        f"{_cause(other.level)}"
+        f"{other.times_as_long:.2g} × as long in {percent(other.level.share)} of it{_cause(other.level)}"
         for other in entry.other_levels
         if other.level is not None and other.times_as_long is not None
     ]
-    reference = format_time(entry.level.reference_s)
-    own = f"at the machine's level with a reference of {reference} ({entry.level.share:.0%} of the time)"
+    own = f"at the machine's usual speed ({percent(entry.level.share)} of the time)"
     return "; ".join([own + _cause(entry.level), *changes])
-
-
-def _times(ratio: float) -> str:
-    """`3.2 times `, before "as long"; empty where that is once."""
-    said = f"{ratio:.2g}"
-    return "" if said == "1" else f"{said} times "
 
 
 def _cause(level: EntryLevel) -> str:

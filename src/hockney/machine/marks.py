@@ -7,16 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from hockney.machine.file import Entry, Point
+from hockney.machine.file import Entry, Noise, Point
 from hockney.machine.select import titles
 from hockney.records.answers import Answer, Timed
 from hockney.records.columns import POINT, VISITED
 from hockney.records.contents import Contents
 from hockney.records.record import Record
-from hockney.units import format_bytes
+from hockney.units import format_bytes, percent
 
 DISTURBED_SHARE = 0.05
 """Share of samples set aside above which a reader is warned, and a time is marked."""
+QUIET_SHARE, USELESS_SHARE = 0.1, 0.5
+"""Shares of the points: marked in a quiet run at most; wide or beside other work in an unusable one at least."""
 UNCERTAIN = 0.1
 """Half the width of an interval, as a share of its time, above which a reader is warned, and a time is marked."""
 WAITED = 0.05
@@ -28,12 +30,12 @@ ranks, so that hardly a sample may be left without.
 
 ELSEWHERE, BUSY, DISTURBED, WIDE = "another level", "busy", "disturbed", "wide"
 MARKS: Mapping[str, str] = {
-    ELSEWHERE: "of another level of the machine than the rest",
-    BUSY: f"beside other work (a rank waited for its processor for more than {100 * WAITED:g} % of the time)",
-    DISTURBED: f"disturbed (more than {100 * DISTURBED_SHARE:g} % of the samples)",
-    WIDE: f"wide (more than ±{100 * UNCERTAIN:g} %)",
+    ELSEWHERE: "at another level of the machine",
+    BUSY: "beside other work",
+    DISTURBED: "disturbed",
+    WIDE: f"wider than ±{percent(UNCERTAIN)}",
 }
-"""What marks a time, in the order in which marks are named, and what each means."""
+"""What marks a time, in the order in which marks are named, and how a count of them is said."""
 
 _same_point, _same_launch = attrgetter(*POINT), attrgetter(*VISITED)
 
@@ -149,23 +151,34 @@ def call(record: Record) -> str:
 
 
 def marks_of(entries: Sequence[Entry], contents: Contents) -> list[tuple[str, set[str]]]:
-    """Every point in words, with its marks; a point of a collective has those of all its launches."""
+    """Every point in words, with its marks; a point of a collective has those of all its launches.
+
+    Those of which neither samples nor an interval are known cannot be marked, and are left out.
+    """
     collectives: dict[object, tuple[str, set[str]]] = {}
     for record, time in of_collectives(contents):
         collectives.setdefault(_same_point(record), (time.where, set()))[1].update(time.marks)
     singles = [*of_messages(entries), *of_runs(contents)]
-    return [*((time.where, time.marks) for time in singles), *collectives.values()]
+    timed = [(time.where, time.marks) for time in singles if time.samples or time.low_s is not None]
+    return [*timed, *collectives.values()]
+
+
+def noise(points: Sequence[tuple[str, set[str]]]) -> Noise:
+    """The kind of a run with these points, each with its marks."""
+    if not points:
+        return ""
+    if sum(bool(marks & {WIDE, BUSY}) for _, marks in points) >= USELESS_SHARE * len(points):
+        return "unusable"
+    return "quiet" if sum(bool(marks) for _, marks in points) <= QUIET_SHARE * len(points) else "disturbed"
 
 
 def marked(points: Sequence[tuple[str, set[str]]]) -> str:
-    """`…: 3 of 80 points are marked; 2 disturbed (more than 5 % of the samples), …`; empty where none is."""
+    """`3 of 80 points are noisy: 2 disturbed, 1 wider than ±10 %.`; empty where none is."""
     counts = {mark: sum(mark in marks for _, marks in points) for mark in MARKS}
     if not any(counts.values()):
         return ""
     parts = ", ".join(f"{count} {MARKS[mark]}" for mark, count in counts.items() if count)
-    count = sum(bool(marks) for _, marks in points)
-    what_to_do = "Rely on no marked point alone, the report lists them"
-    return f"{what_to_do}: {count} of {len(points)} points are marked; {parts}."
+    return f"{sum(bool(marks) for _, marks in points)} of {len(points)} points are noisy: {parts}."
 
 
 def _disturbed_at(answer: Answer) -> Sequence[int]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.machine.system import LEVELS, Level, Mapping, System
+from hockney.machine.system import LEVELS, Level, Mapping, System, Turn
 from hockney.records.record import Locality
 
 Ids = NDArray[np.int32]
@@ -57,6 +57,15 @@ class Placement:
         return int(np.unique(self.node, return_counts=True)[1].max())
 
     @property
+    def turns(self) -> Ids:
+        """For each rank how many ranks before it are on its core: hardware threads that are taken, or turns."""
+        order = np.argsort(self.core, kind="stable")
+        _, first, of_core = np.unique(self.core[order], return_index=True, return_inverse=True)
+        turns = np.empty_like(self.core)
+        turns[order] = np.arange(self.ranks) - first[of_core]
+        return turns
+
+    @property
     def levels(self) -> tuple[Level, ...]:
         """Names of `domains()`, innermost first."""
         return DOMAINS
@@ -88,12 +97,14 @@ def placement(
                 f"{name} must be at least 1 and below {_MOST}, not {value}", f"for example {name} 2"
             )
     # Before an array is made of them.
-    _enough(system, -(-ranks // system.node.cores), ranks, word)
+    _enough(system, -(-ranks // system.node.slots), ranks, word)
     if rule.restricted:
         cores = _restricted(system, rule, ranks, word)
     else:
         used, per_node = _extent(system, rule, ranks, nodes, ppn, word)
-        cores = _slots(system, rule.order, used, _inner(system, rule.order)[:per_node], ranks)
+        threads = _slots(system, rule.order, used, _inner(system, rule.order)[:per_node], ranks)
+        of_node, thread = np.divmod(threads, system.node.slots)
+        cores = of_node * system.node.cores + thread % system.node.cores
     _within(system, cores, word)
     placed = _of_cores(system, cores, rule.binding)
     _agrees(placed, rule, nodes, ppn, word)
@@ -122,7 +133,6 @@ def _extent(
     system: System, rule: Mapping, ranks: int, nodes: int | None, ppn: int | None, word: str
 ) -> tuple[int, int]:
     """Nodes and the most ranks on one, from the arguments and the mapping."""
-    cores = system.node.cores
     used = nodes or (rule.nodes if ppn is None else None)
     if used is None and ppn is None and rule.ppn is None and rule.order[-1] != "node":
         used = system.nodes
@@ -131,12 +141,14 @@ def _extent(
                 f"{word} spreads ranks over the nodes, and how many there are is not known",
                 "say how many nodes are used, or how many ranks are on one",
             )
-    per_node = ppn or rule.ppn or cores
+    cores, slots = system.node.cores, system.node.slots
+    # More ranks than cores share these only where the nodes that are used leave no other room.
+    per_node = ppn or rule.ppn or (slots if used and used * cores < ranks else cores)
     if per_node == "even":
         per_node = -(-ranks // (used or 1))
-    if per_node > cores:
+    if per_node > slots:
         raise RequestError(
-            f"{per_node} ranks on a node of {system.name}, which has {cores} cores", "use more nodes"
+            f"{per_node} ranks on a node of {system.name}, which has {_cores(system)}", "use more nodes"
         )
     used = used or -(-ranks // per_node)
     if used * per_node < ranks:
@@ -147,28 +159,30 @@ def _extent(
     return used, per_node
 
 
-def _digits(system: System, local: NDArray[np.int64]) -> dict[Level, NDArray[np.int64]]:
-    """The numbers of a node's cores inside each level."""
-    digits: dict[Level, NDArray[np.int64]] = {}
+def _digits(system: System, local: NDArray[np.int64]) -> dict[Turn, NDArray[np.int64]]:
+    """The numbers of a node's hardware threads inside each level: first those of all cores, then the second."""
+    digits: dict[Turn, NDArray[np.int64]] = {}
     rest = local
     for level, radix in system.node.radices.items():
         digits[level] = rest % radix
         rest = rest // radix
+    digits["thread"] = rest
     return digits
 
 
-def _inner(system: System, order: list[Level]) -> NDArray[np.int64]:
-    """The cores of one node in the order in which they are used."""
-    local = np.arange(system.node.cores)
+def _inner(system: System, order: list[Turn]) -> NDArray[np.int64]:
+    """The hardware threads of one node in the order in which they are used."""
+    local = np.arange(system.node.slots)
     digits = _digits(system, local)
+    turns = [level for level in order if level != "node"]
     # np.lexsort takes the slowest key last, which is how the file writes them.
-    return local[np.lexsort([digits[level] for level in order if level != "node"])]
+    return local[np.lexsort([digits[level] for level in dict.fromkeys([*turns, "thread"])])]
 
 
 def _slots(
-    system: System, order: list[Level], nodes: int, local: NDArray[np.int64], ranks: int
+    system: System, order: list[Turn], nodes: int, local: NDArray[np.int64], ranks: int
 ) -> NDArray[np.int64]:
-    """Cores of the first `ranks` ranks on `nodes` nodes, of each of which the cores `local` are used."""
+    """Hardware threads of the first `ranks` ranks on `nodes` nodes, each of which has those in `local`."""
     digits = _digits(system, local)
     slower = [digits[level] for level in order[order.index("node") + 1 :]]
     changes = np.zeros(local.size - 1, dtype=bool)
@@ -179,7 +193,7 @@ def _slots(
     # All nodes take a group of cores before the next group begins: the levels outside the loop over the nodes.
     for group in np.split(local, np.flatnonzero(changes) + 1):
         needed = min(nodes, -(-missing // group.size))
-        first = np.arange(needed, dtype=np.int64)[:, None] * system.node.cores
+        first = np.arange(needed, dtype=np.int64)[:, None] * system.node.slots
         slots.append((first + group).reshape(-1)[:missing])
         missing -= slots[-1].size
         if missing == 0:
@@ -200,7 +214,10 @@ def _restricted(system: System, rule: Mapping, ranks: int, word: str) -> NDArray
         end = min(end, rule.to_core + 1)
     before = rule.from_core // per_node
     nodes = -(-end // per_node) - before
-    cores = _slots(system, rule.order, nodes, _inner(system, rule.order), nodes * per_node) + before * per_node
+    once = _inner(system, rule.order)
+    threads = _slots(system, rule.order, nodes, once[once < per_node], nodes * per_node)
+    of_node, core = np.divmod(threads, system.node.slots)
+    cores = (of_node + before) * per_node + core
     cores = cores[(cores >= rule.from_core) & (cores < end) & ~np.isin(cores, head)]
     if cores.size < others:
         raise RequestError(f"{word} has {head.size + cores.size} cores, not {ranks}", "ask for fewer ranks")
@@ -219,9 +236,14 @@ def _enough(system: System, needed: int, ranks: int, word: str) -> None:
     if system.nodes is not None and needed > system.nodes:
         raise RequestError(
             f"{word} needs {needed} nodes for {ranks} ranks; {system.name} has {system.nodes} "
-            f"with {system.node.cores} cores each",
+            f"of {_cores(system)}",
             "ask for fewer ranks, or more on a node",
         )
+
+
+def _cores(system: System) -> str:
+    cores, threads = system.node.cores, system.node.slots // system.node.cores
+    return f"{cores} cores with {threads} hardware threads each" if threads > 1 else f"{cores} cores"
 
 
 def _agrees(placed: Placement, rule: Mapping, nodes: int | None, ppn: int | None, word: str) -> None:

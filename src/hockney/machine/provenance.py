@@ -11,6 +11,7 @@ from hockney.records.answers import RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.records.journal import HostLine, LaunchLine
 from hockney.records.record import Record
+from hockney.words import grouped
 
 
 def system_of(launches: Iterable[LaunchLine], names: Sequence[str]) -> MeasuredSystem:
@@ -48,10 +49,10 @@ def libraries_of(
 ) -> list[MpiLibrary]:
     """Every MPI, `name` being the word of the records; of those in `names` without a launch, the name only."""
     words = {record.launch: record.mpi for record in records}
-    groups: dict[tuple[str, ...], list[LaunchLine]] = {}
-    for launch in launches:
-        if launch.mpi:
-            groups.setdefault(tuple(str(launch.mpi.get(name, "")) for name in _MPI_FIELDS), []).append(launch)
+    groups = grouped(
+        [launch for launch in launches if launch.mpi],
+        lambda launch: tuple(str(launch.mpi.get(name, "")) for name in _MPI_FIELDS),
+    )
     libraries = [
         MpiLibrary(
             # A launch that failed has no record to name its MPI.
@@ -74,21 +75,11 @@ def launches_of(launches: Sequence[LaunchLine], used: set[str]) -> list[LaunchPr
     for launch in launches:
         kind = str(launch.mpi)
         shared[kind] = _common([shared.get(kind, launch.settings), launch.settings])
-    return [
-        LaunchProvenance(
-            id=launch.id,
-            time=launch.time,
-            argv=launch.argv,
-            environment=launch.environment,
-            variant=launch.variant,
-            settings=dict(item for item in launch.settings.items() if item[0] not in shared[str(launch.mpi)]),
-            imported=launch.imported,
-            tool=launch.tool,
-            warnings=launch.warnings,
-        )
-        for launch in launches
-        if launch.id in used
-    ]
+    own = []
+    for launch in launches:
+        settings = {name: word for name, word in launch.settings.items() if name not in shared[str(launch.mpi)]}
+        own.append(launch.model_copy(update={"settings": settings}))
+    return [LaunchProvenance.model_validate(each, from_attributes=True) for each in own if each.id in used]
 
 
 def _common(settings: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -17,7 +17,8 @@ from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
-from hockney.units import format_bytes
+from hockney.units import format_bytes, percent
+from hockney.words import grouped
 
 LAUNCH_SPREAD = 0.05
 """(max − min) / median over launches above which a reader is warned."""
@@ -33,10 +34,7 @@ _series, _visited = attrgetter(*SERIES), attrgetter(*VISITED)
 
 
 def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
-    """Sentences about the measurements, worst first, then the launches' warnings but those of shared cores.
-
-    Each begins with what to do about it.
-    """
+    """Sentences about the measurements, worst first, then the launches' warnings but those of shared cores."""
     visits = [record for record in contents.records if record.source == "hockney"]
     quiet = [record for record in contents.settled.records if record.source == "hockney"]
     imported = [record for record in contents.records if record.source != "hockney"]
@@ -59,17 +57,9 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
     return list(dict.fromkeys([*filter(None, checks), *said]))
 
 
-def percent(share: float) -> str:
-    """0.873 → `87 %`, 0.0042 → `0.42 %`, 1e-9 → `< 0.01 %`."""
-    value = 100 * share
-    if 0 < value < 0.01:
-        return "< 0.01 %"
-    return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
-
-
 def half(width: float) -> str:
     """Half an interval's width, of the value; beyond `HOPELESS` the number says no more."""
-    return f"±{percent(width)}" if width < HOPELESS else f"over {HOPELESS:g} times the value"
+    return f"±{percent(width)}" if width < HOPELESS else f"over ±{percent(HOPELESS)}"
 
 
 def _unverified(records: Sequence[Record]) -> str:
@@ -77,13 +67,11 @@ def _unverified(records: Sequence[Record]) -> str:
     unknown = [record for record in records if record.verified is None]
     if wrong:
         return (
-            f"Report it to the library, and trust nothing of it: the payload was wrong at {len(wrong)} of "
-            f"{len(records)} measurements. What arrived is not what was sent."
+            f"The payload was wrong in {len(wrong)} of {len(records)} measurements. Do not use these times; "
+            "report it to the library."
         )
     if unknown:
-        return (
-            f"Take on trust what arrived: payload not verified at {len(unknown)} of {len(records)} measurements."
-        )
+        return f"The payload of {len(unknown)} of {len(records)} measurements was not checked."
     return ""
 
 
@@ -93,9 +81,8 @@ def _counted(visits: Sequence[Record]) -> str:
     if not counted:
         return ""
     return (
-        f"Measure on a quiet machine: at {len(counted)} of {len(visits)} measurements so many samples were "
-        f"disturbed or late that all of them count, such as {counted[0].operation} at "
-        f"{format_bytes(counted[0].bytes)}."
+        f"{len(counted)} of {len(visits)} measurements were too disturbed to clean (first: "
+        f"{counted[0].operation}, {format_bytes(counted[0].bytes)}). Their medians use all samples."
     )
 
 
@@ -105,7 +92,7 @@ def _bare(entries: Sequence[Entry]) -> str:
     bare = sum(p.low_s is None and (p.records or 0) <= 1 and not p.samples for p in points)
     if not bare:
         return ""
-    return f"Expect no interval at {bare} of {len(points)} points: nothing in the data says how certain they are."
+    return f"{bare} of {len(points)} points have no interval: their source holds one number a size."
 
 
 def _wide(entries: Sequence[Entry]) -> str:
@@ -123,8 +110,8 @@ def _wide(entries: Sequence[Entry]) -> str:
         return ""
     width, size_B, where = max(wide)
     return (
-        f"Measure longer (--budget, --visits) for narrower intervals: {len(wide)} of {len(points)} points ended "
-        f"by their time budget; widest: {half(width)} at {format_bytes(size_B)} ({where})."
+        f"{len(wide)} of {len(points)} points ended by their time budget; --budget and --visits narrow them. "
+        f"The widest is {half(width)} ({where}, {format_bytes(size_B)})."
     )
 
 
@@ -150,18 +137,15 @@ def _levels(contents: Contents) -> str:
         sum(record.samples != [] for record in contents.settled.records),
     )
     others = (
-        f"Measure again, or go on with --resume: {missed} of {points} points were never met at the level asked "
-        "for and stand at another."
+        f"{missed} of {points} points were measured only at another level; --resume measures them again."
         if missed
         else ""
     )
-    changed = f"Compare times at one level only: the machine changed its speed; {'; '.join(several)}."
-    return f"{changed * bool(several)} {others}".strip()
+    return f"{' '.join(several)} {others}".strip()
 
 
 def _modes(contents: Contents) -> str:
-    said = modes_in_words(contents.modes)
-    return f"Measure again, with more launches, where these sizes matter: {said}." if said else ""
+    return modes_in_words(contents.modes)
 
 
 def _drift(visits: Sequence[Record]) -> str:
@@ -179,10 +163,8 @@ def _drift(visits: Sequence[Record]) -> str:
     if not changed:
         return ""
     return (
-        f"Measure again to be sure: the machine changed its speed. {len(changed)} of {len(visits)} visits were "
-        "slower than the quietest "
-        f"visit of the same point, beyond their intervals, by a factor of up to {max(changed):.2g}. "
-        "Nothing was timed as a reference, so the median of the visits counts."
+        f"The machine changed its speed: {len(changed)} of {len(visits)} visits were slower than the quietest "
+        f"visit of their point, by up to {max(changed):.2g} ×. Without references their median counts."
     )
 
 
@@ -191,7 +173,7 @@ def _without_interval(lacking: Sequence[bool]) -> str:
     bare = sum(lacking)
     if not bare:
         return ""
-    return f"Expect no interval at {bare} of {len(lacking)} measurements of collectives: their source has none."
+    return f"{bare} of {len(lacking)} measurements of collectives have no interval: their source has none."
 
 
 def _of_table(frame: pd.DataFrame) -> list[str]:
@@ -222,19 +204,15 @@ def _contradictory(rows: pd.DataFrame, column: str) -> str:
     where = ", ".join(str(worst[name]) for name in ("operation", "algorithm", "mapping") if worst.get(name))
     ranks = "" if pd.isna(worst.get("ranks")) else f" on {int(worst['ranks'])} ranks"
     return (
-        f"Look at these results again: repetitions of {wild} of {len(ratio)} points differ by more than a factor "
-        f"of {CONTRADICTION:g}, at worst by {ratio.max():.3g} ({where} of {format_bytes(int(worst['bytes']))}"
-        f"{ranks}); their median is taken."
+        f"Repetitions of {wild} of {len(ratio)} points differ by more than {CONTRADICTION:g} ×; their median "
+        f"counts. The worst differs by {ratio.max():.3g} × ({where}, {format_bytes(int(worst['bytes']))}{ranks})."
     )
 
 
 def _out_of_line(records: Sequence[Record]) -> str:
     """Sizes that take much longer than both of the next larger ones: no protocol does that."""
-    series: dict[object, list[Record]] = {}
-    for record in records:
-        series.setdefault(_series(record), []).append(record)
     lonely = []
-    for of_series in series.values():
+    for of_series in grouped(records, _series).values():
         ordered = sorted(of_series, key=lambda record: record.bytes)
         triples = zip(ordered, ordered[1:], ordered[2:], strict=False)
         lonely += [
@@ -244,9 +222,8 @@ def _out_of_line(records: Sequence[Record]) -> str:
         return ""
     worst = max(lonely, key=lambda record: record.value)
     return (
-        f"Measure again before a decision rests on them: {len(lonely)} of {len(records)} points of collectives "
-        f"take more than {OUT_OF_LINE:g} times as long as the next two larger sizes, such as {call(worst)} at "
-        f"{format_bytes(worst.bytes)}."
+        f"{len(lonely)} of {len(records)} points of collectives take over {OUT_OF_LINE:g} × the time of the next "
+        f"two larger sizes. The slowest is {call(worst)}, {format_bytes(worst.bytes)}."
     )
 
 
@@ -257,7 +234,7 @@ def _spread(records: Sequence[Record]) -> str:
     worst = max(spreads, key=lambda key: spreads[key])
     where = ", ".join(word for word in worst[:6] if word)
     return (
-        f"Measure more launches (--launches) for narrower intervals: they differ. Medians of one point spread by "
-        f"{percent(float(np.median(list(spreads.values()))))} (median over {len(spreads)} points), at worst "
-        f"{percent(spreads[worst])} at {format_bytes(int(worst[-1]))} ({where}); the intervals include it."
+        f"Launches differ by {percent(float(np.median(list(spreads.values()))))} in the median; the intervals "
+        f"include it, --launches narrows them. The worst differs by {percent(spreads[worst])} ({where}, "
+        f"{format_bytes(int(worst[-1]))})."
     )

@@ -21,6 +21,8 @@ _DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "variant": ("default", ""),
     "cache": ("warm", ""),
     "pairs": ("1", ""),
+    "hops": ("",),
+    "package": ("",),
 }
 """Preferred words without a filter, best first."""
 
@@ -195,7 +197,9 @@ def _ambiguous(entries: Sequence[Entry | Effect]) -> RequestError:
     choices = "; ".join(
         f"{name}: {', '.join(word or '(empty)' for word in there)}" for name, there in differing.items()
     )
-    options = " and ".join(f"--{name} WORD" if name in _ALWAYS else f"--where {name}=WORD" for name in differing)
+    options = " and ".join(
+        f"--{name} WORD" if name == "locality" else f"--where {name}=WORD" for name in differing
+    )
     return RequestError(
         f"{len(entries)} measured configurations answer this question ({choices})",
         f"choose one with {options}",

@@ -6,6 +6,7 @@ A table that was measured elsewhere says which mapping it used, not which ranks 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
@@ -20,6 +21,8 @@ SHIPPED = Path(__file__).parent / "systems"
 """The files that come with the package, one for each known system."""
 
 Level = Literal["core", "cache", "numa", "package", "node"]
+Turn = Literal["core", "cache", "numa", "package", "node", "thread"]
+"""What a mapping may change from rank to rank."""
 LEVELS: tuple[Level, ...] = get_args(Level)
 """Innermost first."""
 Count = Annotated[int, Field(ge=1)]
@@ -31,6 +34,20 @@ class _SystemFilePart(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
 
 
+class NodeCache(_SystemFilePart):
+    """A data cache of a node's processors."""
+
+    level: Count
+    size_B: Count
+
+
+class Adapter(_SystemFilePart):
+    """What connects a node to a network, as peaks are drawn."""
+
+    name: Annotated[str, Field(min_length=1)]
+    bandwidth_B_per_s: Rate = Field(description="one direction")
+
+
 class Node(_SystemFilePart):
     """What one node consists of; a level that does not divide the one above it has the count 1."""
 
@@ -38,6 +55,8 @@ class Node(_SystemFilePart):
     numa_per_package: Count = 1
     caches_per_numa: Count = Field(default=1, description="groups of cores that share a last-level cache")
     cores_per_cache: Count
+    threads_per_core: Count = Field(default=1, description="hardware threads that may each hold a rank")
+    caches: list[NodeCache] = Field(default_factory=list, description="data caches, innermost first")
 
     @property
     def radices(self) -> dict[Level, int]:
@@ -50,6 +69,11 @@ class Node(_SystemFilePart):
         """Cores of a node."""
         return math.prod(self.radices.values())
 
+    @property
+    def slots(self) -> int:
+        """Hardware threads of a node: the most ranks that run at once."""
+        return self.cores * self.threads_per_core
+
 
 class SystemNetwork(_SystemFilePart):
     """What connects the nodes; published numbers only, `None` where there is none."""
@@ -57,6 +81,7 @@ class SystemNetwork(_SystemFilePart):
     topology: Literal["switch", "fat_tree", "torus", "dragonfly"]
     bandwidth_B_per_s: Rate | None = Field(default=None, description="one link of a node, one direction")
     latency_s: Rate | None = Field(default=None, description="published one-way latency of an empty message")
+    adapters: list[Adapter] = Field(default_factory=list, description="of each node, the fastest first")
     shapes: dict[Count, list[Count]] = Field(
         default_factory=dict, description="torus: number of nodes → extent in each dimension"
     )
@@ -102,11 +127,12 @@ class SystemLibrary(_SystemFilePart):
 class Mapping(_SystemFilePart):
     """How ranks are placed. `order` lists all five levels, the one that changes from rank to rank first.
 
-    Cores are counted from 0 through node 0, then node 1, innermost level fastest.
+    Cores are counted from 0 through node 0, then node 1, innermost level fastest. Hardware threads (`thread`) may
+    stand anywhere; where they do not, a node's cores are used once each before their second threads.
     """
 
     description: str = ""
-    order: list[Level]
+    order: list[Turn]
     binding: Level | None = Field(
         default="core", description="what a rank is pinned to; it may move inside; None: not known"
     )
@@ -123,7 +149,7 @@ class Mapping(_SystemFilePart):
 
     @model_validator(mode="after")
     def _each_level_once(self) -> Self:
-        if sorted(self.order) != sorted(LEVELS):
+        if sorted({*self.order} - {"thread"}) != sorted(LEVELS) or len({*self.order}) < len(self.order):
             raise ValueError(f"order must name each of {', '.join(LEVELS)} once, the fastest-varying first")
         if self.ppn == "even" and self.nodes is None:
             raise ValueError("ppn even needs nodes, the number they are divided over")
@@ -147,6 +173,13 @@ class Channel(_SystemFilePart):
     description: str = ""
     sender_core: CoreNumber
     receiver_offset: CoreNumber = Field(default=0, description="added to `repetition`: cores of the nodes before")
+    receivers: list[CoreNumber] = Field(
+        default_factory=list, max_length=2, description="first and last `repetition` of such a table; none: any"
+    )
+
+    def takes(self, repetitions: Iterable[int]) -> bool:
+        """Whether these repetitions may be receivers' cores: another table counts its repeats from 0."""
+        return not self.receivers or all(self.receivers[0] <= each <= self.receivers[-1] for each in repetitions)
 
 
 class System(_SystemFilePart):

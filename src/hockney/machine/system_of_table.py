@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.machine.system import Level, Mapping, Node, System, SystemLibrary, SystemNetwork
+from hockney.machine.system import Mapping, Node, System, SystemLibrary, SystemNetwork, Turn
 
-_FILL: list[Level] = ["core", "cache", "numa", "package", "node"]
-_DEAL: list[Level] = ["node", "core", "cache", "numa", "package"]
-_ORDERS: Words[str, list[Level]] = {
+_FILL: list[Turn] = ["core", "cache", "numa", "package", "node"]
+_DEAL: list[Turn] = ["node", "core", "cache", "numa", "package"]
+ORDERS: Words[str, list[Turn]] = {
     **dict.fromkeys(("", "core", "cache", "l3cache", "numa", "socket", "package", "slot", "hwthread"), _FILL),
     "node": _DEAL,
 }
@@ -37,7 +37,7 @@ def system_of_table(frame: pd.DataFrame) -> System:
         )
     placed = _placed(frame)
     mappings = {
-        str(word): _mapping(str(word), rows) for word, rows in placed.groupby("mapping") if str(word) in _ORDERS
+        str(word): _mapping(str(word), rows) for word, rows in placed.groupby("mapping") if str(word) in ORDERS
     }
     if not mappings:
         raise RequestError(
@@ -78,10 +78,10 @@ def _mapping(word: str, rows: pd.DataFrame) -> Mapping:
     """What holds in all rows: the ranks of a node, or else the number of nodes, or else that nodes are filled."""
     ppn, nodes = set(rows["ppn"]), set(rows["nodes"])
     if len(ppn) == 1:
-        return Mapping(order=_ORDERS[word], binding=None, ppn=int(ppn.pop()))
+        return Mapping(order=ORDERS[word], binding=None, ppn=int(ppn.pop()))
     if len(nodes) == 1:
-        return Mapping(order=_ORDERS[word], binding=None, ppn="even", nodes=int(nodes.pop()))
-    return Mapping(order=_ORDERS[word], binding=None)
+        return Mapping(order=ORDERS[word], binding=None, ppn="even", nodes=int(nodes.pop()))
+    return Mapping(order=ORDERS[word], binding=None)
 
 
 def _library(name: str) -> SystemLibrary:

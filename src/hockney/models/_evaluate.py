@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.models.base import PREFERRED, FitFunction, corrected, interval, models, predict
 from hockney.records.series import Series
+from hockney.units import percent
 
 LEAST_SIZES = 3
 """First and last size stay in training, so a shorter series has nothing to hold out."""
@@ -51,11 +52,12 @@ def quantiles(errors: NDArray[np.float64]) -> RelativeErrors:
 
 @dataclass(frozen=True)
 class FitErrors(RelativeErrors):
-    """Errors of one model of messages; `series_failed` counts series to which it could not be fitted."""
+    """Errors of a model of messages; `series_failed` counts series that it could not be fitted to, and `why`."""
 
     nonphysical: int
     coverage_95: float | None
     series_failed: int
+    why: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class _Tally:
     covered: list[NDArray[np.bool_]] = field(default_factory=list)
     nonphysical: int = 0
     failed: int = 0
+    why: str = ""
 
     def summary(self) -> FitErrors:
         pooled = np.concatenate(self.errors) if self.errors else np.array([])
@@ -105,6 +108,7 @@ class _Tally:
             nonphysical=self.nonphysical,
             coverage_95=coverage,
             series_failed=self.failed,
+            why=self.why,
         )
 
 
@@ -142,7 +146,7 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
 
         p_value = float(wilcoxon(difference, alternative="greater").pvalue)
         if p_value < CERTAIN:
-            means = (f"{float(np.concatenate(list(each)).mean()):.1%}" for each in (ours, theirs))
+            means = (percent(float(np.concatenate(list(each)).mean())) for each in (ours, theirs))
             sentences.append(
                 f"on sizes left out piecewise is worse than {title}: mean error {' against '.join(means)} "
                 f"(p = {p_value:.2g}); measure more sizes, or on a quieter machine"
@@ -184,7 +188,7 @@ def predicted_apart(measured: Iterable[tuple[Series, Collection[str]]]) -> dict[
             if name not in names:
                 continue
             with suppress(RequestError):
-                predicted_s = predict(fit(train), test.size_B)
+                predicted_s = corrected(fit(train), test.size_B, train)
                 times.setdefault(name, []).append((test.time_s, predicted_s))
     errors = {name: [_errors(*pair) for pair in pairs] for name, pairs in times.items()}
     remarks = {ANSWER: "; ".join(shortfalls(errors | {BETWEEN: between}))}
@@ -251,7 +255,10 @@ def evaluate(
         models=rows,
         corrected=CorrectedErrors(**vars(answer.summary()), model=ANSWER) if ANSWER in chosen else None,
         interpolation=baselines[BETWEEN],
-        shortfalls=shortfalls({name: tally.errors for name, tally in tallies.items()} | {BETWEEN: floor.errors}),
+        shortfalls=shortfalls(
+            {name: tally.errors for name, tally in tallies.items()}
+            | {ANSWER: answer.errors, BETWEEN: floor.errors}
+        ),
     )
 
 
@@ -275,10 +282,10 @@ def best_baseline(rows: Mapping[str, RelativeErrors]) -> BestBaseline | None:
 def _try(fit: FitFunction, train: Series, test: Series, tally: _Tally, answer: _Tally | None) -> None:
     try:
         fitted = fit(train)
-    except RequestError:
-        tally.failed += 1
-        if answer is not None:
-            answer.failed += 1
+    except RequestError as error:
+        for each in filter(None, (tally, answer)):
+            each.failed += 1
+            each.why = error.message
         return
     tally.nonphysical += fitted.nonphysical
     tally.errors.append(np.abs(predict(fitted, test.size_B) - test.time_s) / test.time_s)

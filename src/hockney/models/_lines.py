@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -14,27 +13,9 @@ from numpy.typing import NDArray
 
 from hockney._core import nonnegative_lines
 from hockney.errors import RequestError
-from hockney.models.base import Fit, Parameter, Quality, Regime
+from hockney.models.base import Fit, Parameter, PiecewiseLine, Quality, Regime
 from hockney.records.series import Series
-from hockney.statistics import Array, least_absolute_share, least_squares, standard_error, t_reach
-
-
-@dataclass(frozen=True)
-class PiecewiseLine:
-    """Line k holds up to and including `upper_B[k]`; the last upper end is infinite."""
-
-    upper_B: Array
-    alpha_s: Array
-    beta_s_per_B: Array
-
-    @classmethod
-    def single(cls, alpha_s: float, beta_s_per_B: float) -> PiecewiseLine:
-        return cls(np.array([np.inf]), np.array([alpha_s]), np.array([beta_s_per_B]))
-
-    def at(self, size_B: Array) -> Array:
-        """Times in seconds, shape of `size_B`."""
-        place = np.searchsorted(self.upper_B, size_B, side="left")
-        return np.asarray(self.alpha_s[place] + self.beta_s_per_B[place] * size_B)
+from hockney.statistics import Array, adjusted_r2, least_squares, standard_error, t_reach
 
 
 def nonnegative_line(size_B: Array, time_s: Array) -> tuple[float, float]:
@@ -126,7 +107,6 @@ def half_bandwidth_size(regimes: list[Regime]) -> Parameter | None:
 
     The interval pairs the ends of those of α and β, so it is rather too wide; several regimes give none.
     """
-    regimes = [regime for regime in regimes if not regime.is_of_empty]
     last = regimes[-1].beta_s_per_B
     if last.value <= 0:
         return None
@@ -150,21 +130,36 @@ def half_bandwidth_size(regimes: list[Regime]) -> Parameter | None:
 LEAVE_OUT_WORK = 4e6
 """Refits of a long series are rationed: the cost of a piecewise fit grows as the cube of the points."""
 
+INSIDE = 0.5
+"""The `correction_weight` of `piecewise`; chosen on the tables of ping-pongs of docs/reference/accuracy.md."""
+
 UNKNOWN = 2.0
 """The factor of a prediction interval where the points are too few to say one."""
 
 
 def assess(
-    size_B: Array, time_s: Array, estimate: Callable[[Array, Array], PiecewiseLine], parameters: int
+    size_B: Array,
+    time_s: Array,
+    estimate: Callable[[Array, Array], PiecewiseLine],
+    parameters: int,
+    measured: Series | None = None,
 ) -> Quality:
-    """Quality of `estimate` on points of shape (N,); `parameters` counts what it fits beside the constant."""
+    """Quality of `estimate` on points of shape (N,); `parameters` counts what it fits beside the constant.
+
+    With these points as `measured`, predictions follow them with the weight `INSIDE`.
+    """
     left, others = _left_out(size_B.size)
-    unseen_s = [
-        estimate(size_B[points], time_s[points]).at(size_B[[index]])[0]
-        for index, points in zip(left, others, strict=True)
-    ]
-    predicted_s = estimate(size_B, time_s).at(size_B)
-    return _quality(size_B, time_s, predicted_s, left, np.array(unseen_s), parameters)
+    unseen_s, answer_s = np.empty((2, left.size))
+    for row, (index, points) in enumerate(zip(left, others, strict=True)):
+        lines = estimate(size_B[points], time_s[points])
+        unseen_s[row] = answer_s[row] = lines.at(size_B[index])
+        if measured is not None:
+            known = measured.take(np.arange(size_B.size) != index)
+            answer_s[row] = lines.corrected(size_B[index], known, INSIDE)
+    weight = None if measured is None else INSIDE
+    return _quality(size_B, time_s, estimate(size_B, time_s).at(size_B), left, unseen_s, parameters).model_copy(
+        update={"prediction_factor": _factor(time_s, answer_s, time_s[left]), "correction_weight": weight}
+    )
 
 
 def assess_lines(
@@ -199,20 +194,19 @@ def _quality(
 ) -> Quality:
     """`unseen_s` are the times of the points `left` out, as predicted from the others."""
     error = np.abs(predicted_s - time_s) / time_s
-    left_out = _LeftOut(unseen_s, _between(size_B, time_s)[left], time_s[left]) if left.size else None
-    unseen = None if left_out is None else np.abs(unseen_s - left_out.measured_s) / left_out.measured_s
     median, p95 = _median_and_p95(error)
-    unseen_median, unseen_p95 = (None, None) if unseen is None else _median_and_p95(unseen)
+    unseen_median = unseen_p95 = None
+    if left.size:
+        unseen_median, unseen_p95 = _median_and_p95(np.abs(unseen_s - time_s[left]) / time_s[left])
     return Quality(
         points=size_B.size,
         median_relative_error=median,
         p95_relative_error=p95,
         max_relative_error=float(error.max()),
-        adjusted_r2=_adjusted_r2(time_s, predicted_s, parameters),
+        adjusted_r2=adjusted_r2(time_s - predicted_s, time_s, parameters + 1),
         leave_one_out_median=unseen_median,
         leave_one_out_p95=unseen_p95,
-        prediction_factor=_factor(time_s, left_out),
-        correction_weight=None if left_out is None else left_out.weight(),
+        prediction_factor=_factor(time_s, unseen_s, time_s[left]),
     )
 
 
@@ -223,50 +217,15 @@ def _median_and_p95(values: Array) -> tuple[float, float]:
     return float(median), float(p95)
 
 
-def _between(size_B: Array, time_s: Array) -> Array:
-    """The time at each size on the line between its neighbours, shape (N,); NaN at the first and the last."""
-    slope_s_per_B = (time_s[2:] - time_s[:-2]) / (size_B[2:] - size_B[:-2])
-    between_s = np.full_like(time_s, np.nan)
-    between_s[1:-1] = time_s[:-2] + slope_s_per_B * (size_B[1:-1] - size_B[:-2])
-    return between_s
-
-
-@dataclass(frozen=True)
-class _LeftOut:
-    """Times of points left out one at a time, arrays of shape (n,): as the model predicts them from the others,
-    on the line between their neighbours (NaN for the first and the last size), and as measured."""
-
-    predicted_s: Array
-    between_s: Array
-    measured_s: Array
-
-    def weight(self) -> float:
-        """The weight of interpolation with the least error."""
-        both = (self.predicted_s > 0) & (self.between_s > 0)
-        missed = np.log(self.measured_s[both] / self.predicted_s[both])
-        return least_absolute_share(missed, np.log(self.between_s[both] / self.predicted_s[both]))
-
-
-def _factor(time_s: Array, left_out: _LeftOut | None) -> float:
+def _factor(time_s: Array, answer_s: Array, measured_s: Array) -> float:
     """The factor either way that holds 95 % of the points left out.
 
-    A prediction that is not positive is off by as much as the times of the curve differ, or as the worst of the
-    others if that is more. So are all predictions where no point can be left out, and by `UNKNOWN` at least.
+    An answer that is not positive is off by as much as the times of the curve differ, or as the worst of the
+    others if that is more. So are all where no point can be left out, and by `UNKNOWN` at least.
     """
-    most = float(np.log(time_s.max() / time_s.min()))
-    if left_out is None:
-        return max(UNKNOWN, float(np.exp(most)))
-    predicted, measured = left_out.predicted_s, left_out.measured_s
-    positive = predicted > 0
-    off = np.abs(np.log(np.where(positive, predicted, measured) / measured))
-    off[~positive] = max(most, float(off.max()))
+    if not answer_s.size:
+        return max(UNKNOWN, float(time_s.max() / time_s.min()))
+    positive = answer_s > 0
+    off = np.abs(np.log(np.where(positive, answer_s, measured_s) / measured_s))
+    off[~positive] = max(float(np.log(time_s.max() / time_s.min())), float(off.max()))
     return float(np.exp(_median_and_p95(off)[1]))
-
-
-def _adjusted_r2(time_s: Array, predicted: Array, parameters: int) -> float | None:
-    freedom = time_s.size - parameters - 1
-    spread = float(np.sum((time_s - time_s.mean()) ** 2))
-    if freedom < 1 or spread == 0:
-        return None
-    residual = float(np.sum((time_s - predicted) ** 2))
-    return 1 - residual / spread * (time_s.size - 1) / freedom

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,9 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from hockney.records.series import Caches, Series, size_place
 from hockney.registry import Registry
 from hockney.statistics import MOST_REACH, NORMAL
-
-JOIN = "join"
-"""The label of a line that is no regime: nothing was fitted, it joins its neighbours."""
 
 
 class Parameter(BaseModel):
@@ -67,12 +65,7 @@ class Regime(BaseModel):
     max_B: float | None
     alpha_s: Parameter
     beta_s_per_B: Parameter
-    label: str = Field(default="", description="eager, rendezvous; join: no regime, it joins its neighbours")
-
-    @property
-    def is_of_empty(self) -> bool:
-        """Whether it holds the empty message alone."""
-        return self.min_B == 0 and self.max_B is not None and self.max_B < 1
+    label: str = Field(default="", description="eager, rendezvous; join (older files): interpolation, no regime")
 
 
 class Quality(BaseModel):
@@ -94,8 +87,16 @@ class Quality(BaseModel):
         default=None,
         ge=0,
         le=1,
-        description="of interpolation beside the model, with the least error on points left out",
+        description="of interpolation beside the model, inside a regime; None: the model answers alone",
     )
+
+    @property
+    def line_factor(self) -> float | None:
+        """95 % of the points left out lie between the line ÷ and × this; the correction left aside."""
+        if self.correction_weight is None or self.leave_one_out_p95 is None or self.prediction_factor is None:
+            return self.prediction_factor
+        # |line/T − 1| ≤ p is T ≤ line/(1 − p). Lines as far off as that are no bound below a tenth of the time.
+        return max(self.prediction_factor, 1 / (1 - min(self.leave_one_out_p95, 0.9)))
 
 
 class Fit(BaseModel):
@@ -130,14 +131,80 @@ def preferred_model(names: Iterable[str]) -> str | None:
     return next((name for name in (*PREFERRED, *known) if name in known), None)
 
 
+BETWEEN_REGIMES = 0.9
+"""The weight of interpolation from one regime to the next, where no line was fitted (`_lines.INSIDE`)."""
+
+
+@dataclass(frozen=True)
+class PiecewiseLine:
+    """Line k holds up to and including `upper_B[k]`; the last upper end is infinite."""
+
+    upper_B: NDArray[np.float64]
+    alpha_s: NDArray[np.float64]
+    beta_s_per_B: NDArray[np.float64]
+
+    @classmethod
+    def single(cls, alpha_s: float, beta_s_per_B: float) -> PiecewiseLine:
+        return cls(np.array([np.inf]), np.array([alpha_s]), np.array([beta_s_per_B]))
+
+    @classmethod
+    def of(cls, fit: Fit) -> PiecewiseLine:
+        """The lines of a fit's regimes."""
+        return cls(
+            np.array([np.inf if regime.max_B is None else regime.max_B for regime in fit.regimes]),
+            np.array([regime.alpha_s.value for regime in fit.regimes]),
+            np.array([regime.beta_s_per_B.value for regime in fit.regimes]),
+        )
+
+    def place(self, size_B: ArrayLike) -> NDArray[np.intp]:
+        """Which line holds, shape of `size_B`."""
+        return np.asarray(np.searchsorted(self.upper_B, np.asarray(size_B, dtype=np.float64)))
+
+    def at(self, size_B: ArrayLike) -> NDArray[np.float64]:
+        """Times in seconds, shape of `size_B`."""
+        place = self.place(size_B)
+        return np.asarray(self.alpha_s[place] + self.beta_s_per_B[place] * np.asarray(size_B, dtype=np.float64))
+
+    def corrected(self, size_B: ArrayLike, measured: Series, weight: float) -> NDArray[np.float64]:
+        """As the function `corrected`, with that weight inside a regime."""
+        time_s, share = self.at(size_B), self.correction_share(size_B, measured, weight)
+        corrects = (share > 0) & (time_s > 0)
+        between_s = np.interp(np.asarray(size_B, dtype=np.float64), *self._nodes(measured))
+        ratio = np.divide(between_s, time_s, out=np.ones_like(time_s), where=corrects)
+        return np.asarray(time_s * ratio**share)
+
+    def correction_share(self, size_B: ArrayLike, measured: Series, weight: float) -> NDArray[np.float64]:
+        """As the function `correction_share`, with that weight inside a regime."""
+        size, nodes_B, model_s = np.asarray(size_B, dtype=np.float64), measured.size_B, self.at(measured.size_B)
+        missed = (measured.low_s < measured.high_s) & ((model_s < measured.low_s) | (measured.high_s < model_s))
+        share = np.interp(size_place(size), size_place(nodes_B), np.where(missed, 1.0, weight))
+        right = np.minimum(np.searchsorted(nodes_B, size), nodes_B.size - 1)
+        left = np.where(nodes_B[right] > size, np.maximum(right - 1, 0), right)
+        is_between = self.place(nodes_B[left]) < self.place(nodes_B[right])
+        share = np.where(is_between, np.maximum(share, BETWEEN_REGIMES), share)
+        return np.where((nodes_B[0] <= size) & (size <= nodes_B[-1]), share, 0.0)
+
+    def _nodes(self, measured: Series) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sizes and times between which a correction interpolates: the measured ones, and both sides of each
+        break that the library states, where the lines are led on to it from the times beside it."""
+        size_B, limit_B = measured.size_B, measured.eager_limit_B
+        stated_B = {*measured.breaks_B, *(() if limit_B is None else (limit_B, limit_B - 1))}
+        nodes = dict(zip(size_B.tolist(), measured.time_s.tolist(), strict=True))
+        for break_B in stated_B & set(self.upper_B.tolist()):
+            if not size_B[0] <= break_B < size_B[-1]:
+                continue
+            right = int(np.searchsorted(size_B, break_B, side="right"))
+            for beside, end_B in ((right - 1, break_B), (right, break_B + 1)):
+                led_on = self.at([end_B, size_B[beside]])
+                if (led_on > 0).all():
+                    nodes[end_B] = float(measured.time_s[beside] * led_on[0] / led_on[1])
+        sizes_B = sorted(nodes)
+        return np.array(sizes_B), np.array([nodes[each_B] for each_B in sizes_B])
+
+
 def predict(fit: Fit, size_B: ArrayLike) -> NDArray[np.float64]:
-    """Times in seconds of messages of `size_B` bytes, same shape; least squares may give negative ones."""
-    size = np.asarray(size_B, dtype=np.float64)
-    upper = np.array([np.inf if regime.max_B is None else regime.max_B for regime in fit.regimes])
-    place = np.searchsorted(upper, size, side="left")
-    alpha = np.array([regime.alpha_s.value for regime in fit.regimes])
-    beta = np.array([regime.beta_s_per_B.value for regime in fit.regimes])
-    return np.asarray(alpha[place] + beta[place] * size)
+    """Times in seconds by the lines alone, shape of `size_B`; least squares may give negative ones."""
+    return PiecewiseLine.of(fit).at(size_B)
 
 
 DRIFT = 0.025
@@ -189,27 +256,31 @@ def interval(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """95 % prediction interval (low, high) in seconds: what another campaign on this machine would measure.
 
-    Beyond the sizes of `measured`, which the fit was made from, or without it, the interval is calibrated on
-    points that the fit did not see: each is left out once and predicted from the others, and the 95 % quantile of
-    |ln(predicted/measured)| is one factor for all sizes. At sizes that several launches measured it holds the fit
-    and the measured time with its interval and the `drift` of both campaigns. From there to the middle between
-    two sizes the factor comes in as the deviation of a Brownian bridge over ln(size) does. None where nothing was
-    measured (a published model).
+    It lies around the `corrected` time. Beyond the sizes of `measured`, which the fit was made from, or without
+    it, the interval is calibrated on points that the fit did not see: each is left out once and predicted from
+    the others, and the 95 % quantile of |ln(predicted/measured)| is one factor for all sizes. At sizes that
+    several launches measured it holds the answer and the measured time with its interval and the `drift` of both
+    campaigns. From there to the middle between two sizes the factor comes in as the deviation of a Brownian
+    bridge over ln(size) does. None where nothing was measured (a published model).
     """
     if fit.quality is None or fit.quality.prediction_factor is None:
         return None
     size = np.asarray(size_B, dtype=np.float64)
-    time_s, shared = predict(fit, size), _shared_drift(size, None if measured is None else measured.caches)
+    time_s, shared = (
+        corrected(fit, size, measured),
+        _shared_drift(size, None if measured is None else measured.caches),
+    )
     unseen = np.hypot(np.log(fit.quality.prediction_factor), NORMAL * np.sqrt(2) * shared)
     by_factor = time_s / np.exp(unseen), time_s * np.exp(unseen)
     if measured is None or measured.freedom is None:
         return by_factor
-    known = ~np.isnan(measured.freedom) & (predict(fit, measured.size_B) > 0)
+    answer_s = corrected(fit, measured.size_B, measured)
+    known = ~np.isnan(measured.freedom) & (answer_s > 0)
     if not np.any(known):
         return by_factor
     at, seen = size_place(size), measured.take(known)
     nodes = size_place(seen.size_B)
-    off = np.log(seen.time_s / predict(fit, seen.size_B))
+    off = np.log(seen.time_s / answer_s[known])
     moves = NORMAL * drift(seen.size_B, measured.caches, is_at_reference=measured.is_at_reference)
     with np.errstate(divide="ignore"):
         below = np.hypot(np.minimum(np.log(seen.time_s / seen.low_s), MOST_REACH), moves) * np.sqrt(2)
@@ -228,16 +299,23 @@ def interval(
 def corrected(fit: Fit, size_B: ArrayLike, measured: Series | None) -> NDArray[np.float64]:
     """Times in seconds of messages of `size_B` bytes, same shape: the model, corrected among the measured sizes.
 
-    T = model^(1 − w) · between^w, where `between` lies on the line between the neighbouring sizes of `measured`
-    and w is the fit's `correction_weight`; the correction never leaves the model's 95 % interval. Beyond the
-    measured sizes, without a weight, and where one of the times is not positive, the model's time stands.
+    T = model^(1 − w) · between^w, with w by `correction_share`, where `between` lies on the line between the
+    neighbouring sizes of `measured`. At a break that the library states it has the jump of the model. Beyond the
+    measured sizes, without a weight, and where the model's time is not positive, that stands.
     """
-    size, time_s = np.asarray(size_B, dtype=np.float64), predict(fit, size_B)
-    bounds = interval(fit, size_B, measured)
     weight = fit.quality.correction_weight if fit.quality is not None else None
-    if measured is None or bounds is None or not weight:
-        return time_s
-    between_s = np.interp(size, measured.size_B, measured.time_s)
-    inside = (measured.size_B[0] <= size) & (size <= measured.size_B[-1]) & (time_s > 0) & (between_s > 0)
-    ratio = np.divide(between_s, time_s, out=np.ones_like(time_s), where=inside)
-    return np.where(inside, np.clip(time_s * ratio**weight, *bounds), time_s)
+    if measured is None or weight is None:
+        return predict(fit, size_B)
+    return PiecewiseLine.of(fit).corrected(size_B, measured, weight)
+
+
+def correction_share(fit: Fit, size_B: ArrayLike, measured: Series | None) -> NDArray[np.float64]:
+    """The weight w of interpolation beside the model, shape of `size_B`; 0 outside the measured sizes.
+
+    Inside a regime it is the fit's `correction_weight`, and 1 at sizes whose interval does not hold the model's
+    time; between two sizes w lies between theirs. From one regime to the next it is `BETWEEN_REGIMES` at least.
+    """
+    weight = fit.quality.correction_weight if fit.quality is not None else None
+    if measured is None or weight is None:
+        return np.zeros_like(np.asarray(size_B, dtype=np.float64))
+    return PiecewiseLine.of(fit).correction_share(size_B, measured, weight)

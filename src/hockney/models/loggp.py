@@ -17,8 +17,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models._lines import (
-    PiecewiseLine,
-    assess,
+    assess_lines,
     half_bandwidth_size,
     line_parameters,
     measured_noise,
@@ -92,11 +91,12 @@ def fit(series: Series) -> Fit:
     regimes = one_regime(_holding(one_way, max(0.0, alpha)), gap_per_byte)
     parameters = {"L": latency, "o_s": o_s, "o_r": o_r, "g": gap, "G": gap_per_byte}
     bandwidth = reciprocal(gap_per_byte, "B/s")
-    line = PiecewiseLine.single(regimes[0].alpha_s.value, gap_per_byte.value)
+    line = regimes[0].alpha_s.value, gap_per_byte.value
 
-    def unchanged(size_B: Array, time_s: Array) -> PiecewiseLine:  # noqa: ARG001
+    def unchanged(size_B: Array, time_s: Array) -> tuple[Array, Array]:  # noqa: ARG001
         # Of the curve itself only the first point enters, so leaving out any other changes nothing.
-        return line
+        alpha_s, beta_s_per_B = np.tile(line, (len(size_B), 1)).T
+        return alpha_s, beta_s_per_B
 
     return Fit(
         model="loggp",
@@ -104,7 +104,7 @@ def fit(series: Series) -> Fit:
         parameters=parameters | ({"bandwidth_B_per_s": bandwidth} if bandwidth else {}),
         gap_is_larger=gaps.larger,
         n_half_B=half_bandwidth_size(regimes),
-        quality=assess(series.size_B, series.time_s, unchanged, 1),
+        quality=assess_lines(series.size_B, series.time_s, unchanged, 1),
         notes=notes,
     )
 

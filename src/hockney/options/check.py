@@ -11,6 +11,7 @@ from hockney.check.advised import MANY_LAUNCHES as MANY_LAUNCHES
 from hockney.check.advised import MOST_ROWS as MOST_ROWS
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option
+from hockney.units import percent
 from hockney.words import names
 
 
@@ -41,38 +42,32 @@ class CheckOptions(BaseModel):
     guidelines: Annotated[
         list[str],
         Option(
-            "Only these guidelines, comma-separated; default all.",
+            "Only these guidelines, with commas between. [default: all]",
             read=names,
             known=_guidelines,
         ),
     ] = Field(default_factory=list)
     against: Annotated[
         Path | None,
-        Option("Say as well what became slower than in this older campaign, table or machine file."),
+        Option("Compare with this older campaign, table or machine file, too."),
     ] = None
     confirm: Annotated[
         Path | None,
-        Option(
-            "Measure violations again, in fresh launches, into this folder, and say which stand; a campaign that "
-            "is there already is judged as it is."
-        ),
+        Option("Measure violations again into this folder, and say which stand."),
     ] = None
     claims: Annotated[
         list[str],
         Option(
-            "Judge how times grow: 'bcast: S + log P' says Θ(S + log P), from S bytes and P ranks; repeat for "
-            "several. Guidelines are then checked only where --guidelines names some.",
+            "Claim how times grow with S bytes and P ranks, such as 'bcast: S + log P' (repeatable).",
             flags=("--claim",),
             repeat=True,
         ),
     ] = Field(default_factory=list)
     family_error: Annotated[
         float,
-        Option("Most probability of any false alarm.", read=_share, show="{:.0%}".format),
+        Option("Highest probability of any false alarm.", read=_share, show=percent),
         Field(gt=0, le=0.5),
     ] = 0.05
-    least_factor: Annotated[
-        float, Option("A factor up to this one is no violation, and not slower."), Field(ge=1, le=100)
-    ] = 1.05
+    least_factor: Annotated[float, Option("Ignore slowdowns up to this factor."), Field(ge=1, le=100)] = 1.05
     junit: Annotated[Path | None, Option("Write the result as JUnit XML, too.")] = None
-    trust: Annotated[bool, Option("With --confirm.", flags=("--trust",))] = False
+    trust: Annotated[bool, Option(flags=("--trust",))] = False

@@ -8,7 +8,6 @@ from typing import Annotated
 from pydantic import BaseModel
 
 from hockney.fields import Argument, Option
-from hockney.machine.level_option import AnyLevel
 
 
 class DiffOptions(BaseModel):
@@ -16,13 +15,11 @@ class DiffOptions(BaseModel):
 
     a: Annotated[Path, Argument("Machine file, or the name of a published machine.", metavar="A.json")]
     b: Annotated[Path, Argument("Machine that A is compared with.", metavar="B.json")]
-    points: Annotated[bool, Option("Compare every measured size too.", flags=("--points",))] = False
+    points: Annotated[bool, Option("Compare every measured size, too.", flags=("--points",))] = False
     check: Annotated[
         bool,
         Option(
-            "Exit with 1 where a judged difference exceeds chance, or B lacks what A has; what could not be "
-            "judged does not count.",
+            "Exit with 1 if a difference exceeds chance, or if B lacks what A has.",
             flags=("--check",),
         ),
     ] = False
-    any_level: AnyLevel = False

@@ -17,11 +17,13 @@ class EvaluateOptions(MeasuredData):
     """What is predicted from what, by which models, and where the errors go."""
 
     operation: Annotated[str, Option(known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))] = "pingpong"
-    statistic: Annotated[str, Option("[default: the first of those in the table]")] = ""
+    statistic: Annotated[
+        str, Option("Statistic that is predicted. [default: the first of those in the table]")
+    ] = ""
     models: Annotated[
         list[str],
         Option(
-            "Only this one, or several; with the one that answers, all baselines.",
+            "Models to judge, with all baselines where it is the one of `predict`.",
             flags=("--model",),
             read=str,
             repeat=True,
@@ -29,16 +31,16 @@ class EvaluateOptions(MeasuredData):
         ),
     ] = Field(default_factory=list)
     train: Annotated[str, Option("Points of a collective to learn from, for example 'ranks <= 64'.")] = ""
-    test: Annotated[str, Option("Points to predict; left out: all others.")] = ""
-    system: Annotated[str, Option("A known one, or a JSON file that describes it.")] = ""
-    seed: Annotated[int, Option("By sample() where it names none.")] = 1
+    test: Annotated[str, Option("Points to predict. [default: all others]")] = ""
+    system: Annotated[str, Option("System of the ranks: a known name, or a JSON file.")] = ""
     by: Annotated[
         Literal["", "algorithm", "mapping"], Option("Give the errors of each `algorithm` or each `mapping`.")
     ] = ""
     predictions: Annotated[
-        Path | None, Option("Write every test point with its predictions (.csv, .csv.gz, .parquet).")
+        Path | None,
+        Option("File for test points and predictions: .csv, .csv.gz, .parquet.", flags=("--output", "-o")),
     ] = None
-    figure: Annotated[Path | None, Option("Predicted against measured times.")] = None
+    figure: Annotated[Path | None, Option("Draw predicted against measured times: .svg, .png or .html.")] = None
 
 
 def applications() -> list[str]:

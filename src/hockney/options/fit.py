@@ -12,5 +12,7 @@ from hockney.options.measured import MeasuredData
 class FitOptions(MeasuredData):
     """What is fitted, and what the machine file says of it."""
 
-    output: Annotated[Path, Option("Machine file.", flags=("--output", "-o"))] = Path("machine.json")
+    output: Annotated[
+        Path | None, Option("Machine file to write. [default: in the campaign]", flags=("--output", "-o"))
+    ] = None
     topology: Annotated[str, Option("See `hockney network`.")] = ""

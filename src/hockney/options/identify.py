@@ -11,7 +11,7 @@ from hockney.fields import Argument, Option
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.mpi import KINDS
 from hockney.units import parse_bytes
-from hockney.words import words
+from hockney.words import whole, words
 
 WATCH = "Watching"
 """Heading of options."""
@@ -23,14 +23,14 @@ class IdentifyOptions(BaseModel):
     source: Annotated[
         Path | None,
         Argument(
-            "Campaign folder, tidy table or machine file; with --watch a campaign, or none.",
+            "Campaign folder, tidy table or machine file, or nothing with --watch.",
             metavar="CAMPAIGN|TABLE|MACHINE",
         ),
     ] = None
     operations: Annotated[
         list[str],
         Option(
-            "A collective, or several. [default: all that have a default]",
+            "Collectives, such as bcast,allreduce. [default: all that have a default]",
             flags=("--operation",),
             read=str,
             repeat=True,
@@ -41,23 +41,23 @@ class IdentifyOptions(BaseModel):
     by: Annotated[
         Literal["any", "version", "watching", "times"],
         Option(
-            "By the library's decision in that version, by what --watch has stored, or from times alone.",
+            "Evidence: the library's version, what --watch has stored, or times alone.",
             flags=("--evidence",),
         ),
     ] = "any"
-    statistic: Annotated[str, Option("[default: the first of those in the table]")] = ""
-    system: Annotated[str, Option("A known one, or a JSON file that describes it.")] = ""
+    system: Annotated[str, Option("System of the ranks: a known name, or a JSON file.")] = ""
     machine: Annotated[
-        Path | None, Option("Costs of messages where no named algorithm was measured. [default: the campaign's]")
+        Path | None, Option("Machine file for algorithms that were not measured. [default: the campaign's]")
     ] = None
-    ranks: Annotated[list[int], Option("For a machine file, or to watch; several: with commas.")] = Field(
-        default_factory=list
-    )
-    nodes: Annotated[int | None, Option("For a machine file: those that the ranks are on.")] = None
+    ranks: Annotated[
+        list[int],
+        Option("Numbers of ranks, for a machine file or to watch.", read=whole, repeat=True, commas=True),
+    ] = Field(default_factory=list)
+    nodes: Annotated[int | None, Option("Nodes that the ranks are on, for a machine file.")] = None
     sizes_B: Annotated[
         list[int],
         Option(
-            "For a machine file, or to watch; several: with commas.",
+            "Sizes of messages, for a machine file or to watch.",
             flags=("--bytes",),
             read=parse_bytes,
             repeat=True,
@@ -75,7 +75,7 @@ class IdentifyOptions(BaseModel):
     mpi: Annotated[
         str,
         Option(
-            "auto, openmpi, mpich, a prefix or a wrapper. [default: the campaign's, or auto]",
+            "MPI library to watch: auto, openmpi, mpich, a prefix or a wrapper. [default: the campaign's]",
             known=lambda: ("auto", *KINDS),
             panel=WATCH,
         ),

@@ -19,13 +19,11 @@ class ImportOptions(BaseModel):
         list[Path],
         Argument("Results of other benchmarks, tidy tables, or folders with them.", metavar="FILE…"),
     ]
-    output: Annotated[
-        Path, Option("Folder to make; never overwritten.", flags=("--output", "-o"), metavar="CAMPAIGN")
-    ]
+    output: Annotated[Path, Option("New campaign folder.", flags=("--output", "-o"), metavar="CAMPAIGN")]
     format_name: Annotated[
         str | None,
         Option(
-            f"Of the files: {', '.join(unit_files('hockney.importers'))}. [default: what a file looks like]",
+            f"Format of the files: {', '.join(unit_files('hockney.importers'))}. [default: recognised]",
             flags=("--format",),
             metavar="NAME",
         ),

@@ -15,7 +15,7 @@ class LaunchedProgram(BaseModel):
 
     mpi: Annotated[
         str | None,
-        Option("The program's: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
+        Option("MPI of the program: openmpi, mpich, intel, a prefix or a wrapper. [default: the launcher's]"),
     ] = None
     command: Annotated[
         list[str], Argument("The launch line, after `--`.", metavar="MPIRUN … PROGRAM …", repeat=True)

@@ -8,26 +8,34 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from hockney.fields import Argument, Option
-from hockney.machine.level_option import AnyLevel
 from hockney.records.statistic import CollectiveStatistic
 from hockney.units import parse_bytes
 from hockney.words import words
 
 
 class CollectiveTimes(BaseModel):
-    """The statistic over ranks, and the sizes at which times are drawn against ranks."""
+    """The statistic over ranks, the sizes drawn against ranks, and the rates that messages are set beside."""
 
     statistic: Annotated[
         CollectiveStatistic,
-        Option("[default: of those in the table the one that says most]"),
+        Option("Time to report, such as completion or mean_over_ranks. [default: the most telling]"),
     ] = ""
     sizes_B: Annotated[
         list[int],
         Option(
-            "Times of collectives are drawn and fitted against ranks at these, with commas between. "
-            "[default: a small, a middle and a large one]",
+            "Sizes for the plots of time against ranks, with commas between. [default: a small, a middle and a "
+            "large one]",
             flags=("--bytes",),
             read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
+        ),
+    ] = Field(default_factory=list)
+    peaks: Annotated[
+        list[str],
+        Option(
+            "Peak rate to draw as a line, such as `PIO up to 16KiB=10.6GB/s` or `NIC@network=9GB/s` "
+            "(repeatable).",
+            flags=("--peak",),
+            metavar="NAME[@LOCALITY]=RATE",
         ),
     ] = Field(default_factory=list)
 
@@ -40,37 +48,26 @@ class ReportOptions(CollectiveTimes):
     campaigns: Annotated[
         list[Path],
         Argument(
-            "Campaign folder, or a tidy table (.csv, .csv.gz, .parquet); several are compared on one page.",
+            "Campaign folders, or tidy tables (.csv, .csv.gz, .parquet), compared on one page where several.",
             metavar="CAMPAIGN",
         ),
     ]
     output: Annotated[
-        Path | None, Option("HTML file. [default: report.html, or card.html]", flags=("--output", "-o"))
+        Path | None,
+        Option("HTML file to write. [default: in the campaign]", flags=("--output", "-o")),
     ] = None
     card: Annotated[
         bool,
         Option(
-            "A few printed pages about the machine instead of the whole report; CAMPAIGN may also be a machine "
-            "file, or the name of a published machine.",
+            "Write a short printable card of a campaign, machine file or published machine.",
             flags=("--card",),
         ),
     ] = False
-    peaks: Annotated[
-        list[str],
-        Option(
-            "NAME=RATE or NAME@LOCALITY=RATE in one direction, drawn as a line; repeat for several. Without a "
-            "locality it limits messages between nodes where there are any. Of some sizes only: `PIO up to "
-            "16KiB=10.6GB/s`, `SDMA above 16KiB=12.5GB/s`. [default: the links of the nodes]",
-            flags=("--peak",),
-            metavar="NAME[@LOCALITY]=RATE",
-        ),
-    ] = Field(default_factory=list)
-    machine: Annotated[Path | None, Option("Its fits are shown. [default: fitted anew]")] = None
+    machine: Annotated[Path | None, Option("Machine file whose fits are shown. [default: fitted anew]")] = None
     systems: Annotated[
         list[str],
         Option(
-            "A known one, or a JSON file that describes it: where ranks share a cache, a package, a "
-            "node. Repeat for a table of several. [default: what the launches tell]",
+            "System of the ranks: a known name, or a JSON file (repeatable). [default: from the launches]",
             flags=("--system",),
             metavar="NAME|FILE",
         ),
@@ -79,4 +76,4 @@ class ReportOptions(CollectiveTimes):
         Path | None, Option("Here a folder: every figure as PNG and SVG.", flags=("--figure",))
     ] = None
     csv: Annotated[Path | None, Option("Here a folder: one file for each configuration.")] = None
-    any_level: AnyLevel = False
+    anonymous: Annotated[bool, Option("Letters in place of the names of systems and hosts.")] = False

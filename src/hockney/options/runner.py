@@ -16,44 +16,38 @@ class DoctorOptions(BaseModel):
 
     mpi: Annotated[
         str | None,
-        Option("Look at this one only: auto, openmpi, mpich, intel, a prefix or a wrapper."),
+        Option("Look at this MPI only: auto, openmpi, mpich, intel, a prefix or a wrapper."),
     ] = None
-    run: Annotated[bool, Option("Also build the runner and start two ranks with each MPI.", flags=("--run",))] = (
+    run: Annotated[bool, Option("Build the runner and start two ranks with each MPI, too.", flags=("--run",))] = (
         False
     )
     variants: Annotated[
         bool,
         Option(
-            "Also try each combination of a library's transports, and print those that start as --variant lines.",
+            "Try each combination of a library's transports, and print those that start.",
             flags=("--transports",),
         ),
     ] = False
-    hosts: Annotated[list[str], Option("With --transports: those are tried between two of them.", read=words)] = (
-        Field(default_factory=list)
-    )
+    hosts: Annotated[
+        list[str], Option("Hosts between which --transports tries them, such as n1:1,n2:1.", read=words)
+    ] = Field(default_factory=list)
 
 
-class LabName(BaseModel):
-    """Which lab."""
-
-    name: Annotated[str, Option("Name of the lab: several may be up.")] = "lab"
-
-
-class LabUpOptions(LabName):
+class LabUpOptions(BaseModel):
     """What the lab is made of."""
 
-    hosts: Annotated[int, Option("Each is a host with an address of its own.", flags=("--nodes",))] = 8
+    hosts: Annotated[int, Option("Number of hosts, each with an address of its own.", flags=("--nodes",))] = 8
     link_B_per_s: Annotated[
         float | None,
         Option(
-            "Of each host. [default: as fast as the cores are]",
+            "Rate of each host's link, such as 100Mbit/s. [default: as fast as the cores are]",
             flags=("--link",),
             read=parse_positive_rate,
         ),
     ] = None
 
 
-class LabRunOptions(LabName):
+class LabRunOptions(BaseModel):
     """What is run, and where."""
 
     command: Annotated[

@@ -5,39 +5,40 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, Field
 
 from hockney.fields import Argument, Option
-from hockney.machine.level_option import AnyLevel
+from hockney.machine.shipped import MACHINE, usual
 
 
 class ShowOptions(BaseModel):
     """What of a machine file is shown, and how."""
 
-    machine: Annotated[Path, Argument("Machine file.")] = Path("machine.json")
+    machine: Annotated[Path, AfterValidator(usual), Argument("Machine file, or the campaign it lies in.")] = (
+        Field(default=MACHINE, validate_default=True)
+    )
     format_: Annotated[
-        Literal["text", "table", "latex", "json", "summary"],
-        Option("text, table, latex, json or summary.", flags=("--format",)),
-    ] = "text"
+        Literal["summary", "formulas", "table", "latex", "json"],
+        Option(
+            "Form: summary, formulas, table, latex or json.",
+            flags=("--format",),
+        ),
+    ] = "summary"
     view: Annotated[
         Literal["asymptotic", "dominant", "bounded", "exact", "all"] | None,
-        Option(
-            "Models in this view: asymptotic, dominant, bounded, exact, or all four. [default: formulas; all in "
-            "JSON]"
-        ),
+        Option("View of the models: asymptotic, dominant, bounded, exact or all. [default: formulas]"),
     ] = None
-    model: Annotated[str | None, Option("To show, or 'all'. [default: piecewise; all of them in tables]")] = None
+    model: Annotated[
+        str | None, Option("Model to show, or 'all'. [default: piecewise; all of them in tables]")
+    ] = None
     operation: Annotated[
-        str | None, Option("Or an effect; a collective, or 'collectives', for closed forms.")
+        str | None, Option("Operation or effect to show, or a collective for its closed forms.")
     ] = None
-    algorithm: Annotated[str, Option("[default: all]")] = ""
-    ranks: Annotated[int | None, Option("The exact form of the collective is given for it.")] = None
-    topology: Annotated[str, Option("Bounds are for it. [default: the machine's]")] = ""
-    locality: Annotated[str | None, Option("[default: all]")] = None
-    variant: Annotated[str | None, Option("[default: all]")] = None
-    cache: Annotated[str | None, Option("[default: both]")] = None
-    any_level: AnyLevel = False
-    plot: Annotated[
-        bool,
-        Option("Draw times against sizes with characters, and the model through them.", flags=("--plot",)),
+    algorithm: Annotated[str, Option("Algorithm to show. [default: all]")] = ""
+    ranks: Annotated[int | None, Option("Number of ranks of the exact form.")] = None
+    topology: Annotated[str, Option("Network that the bounds assume. [default: the machine's]")] = ""
+    locality: Annotated[str | None, Option("How far ranks are apart. [default: all]")] = None
+    where: Annotated[list[str], Option()] = Field(default_factory=list)
+    warnings: Annotated[
+        bool, Option("Print only what limits trust in the measurements.", flags=("--warnings",))
     ] = False

@@ -29,39 +29,49 @@ class StudyOptions(CollectiveTimes):
     name: Annotated[
         str,
         Argument(
-            f"{SHIPPED}; a TOML file of your own; `list`; or `show` and a name.",
+            f"Study: {SHIPPED}, a TOML file of your own, `list`, or `show` and a name.",
             metavar="NAME",
             known=lambda: [LIST, SHOW, *SHIPPED.split(", ")],
         ),
     ]
     shown: Annotated[str, Argument("The study that `show` prints.", metavar="[NAME]", show=None)] = ""
+    parts: Annotated[
+        list[str],
+        Option("Of a study that has several, as assignment: ring,jacobi. [default: all]", read=words_of),
+    ] = Field(default_factory=list)
     output: Annotated[
         Path | None, Option("Folder of the study. [default: the name of the study]", flags=("--output", "-o"))
     ] = None
-    quick: Annotated[bool, Option("In minutes.", flags=("--quick",))] = False
+    quick: Annotated[bool, Option("Take minutes, with wider intervals.", flags=("--quick",))] = False
     resume: Annotated[bool, Option(flags=("--resume",))] = False
     trust: Annotated[bool, Option(flags=("--trust",))] = False
-    dry_run: Annotated[bool, Option("The plan, and what it takes.", flags=("--dry-run",))] = False
+    dry_run: Annotated[bool, Option("Print the plan and its time, and launch nothing.", flags=("--dry-run",))] = (
+        False
+    )
     source: Annotated[
         Path | None,
         Option(
-            "Measure nothing: a campaign, a tidy table, or a folder of OSU, IMB or other results.",
+            "Use this campaign, table or folder of OSU, IMB or other results in place of measuring.",
             flags=("--from",),
             metavar="FOLDER|TABLE",
         ),
     ] = None
     ranks: Annotated[
-        int | None, Option("Ranks to launch. [default: the cores of the hosts]", panel=LAUNCH), Field(ge=1)
+        int | None, Option("Number of ranks. [default: the cores of the hosts]", panel=LAUNCH), Field(ge=1)
     ] = None
     nodes: Annotated[
         list[int],
         Option(
-            "Numbers of nodes, 1,2,4: each a job, with its share of --ranks; with --resume, which of them.",
+            "Numbers of nodes such as 1,2,4, each a job with its share of --ranks.",
             read=lambda text: sorted(set(wholes(text, range(1, MOST_NODES)))),
             panel=LAUNCH,
         ),
     ] = Field(default_factory=list)
     map_by: Annotated[
         list[MapBy],
-        Option("core, socket, node, …, or several. [default: as the study says]", read=words_of, panel=LAUNCH),
+        Option(
+            "Where consecutive ranks go: core, socket, node, …, or several. [default: as the study says]",
+            read=words_of,
+            panel=LAUNCH,
+        ),
     ] = Field(default_factory=list)

@@ -67,15 +67,14 @@ class TuneOptions(BaseModel):
     ranks: Annotated[
         list[int],
         Option(
-            "Several: with commas. On others than were measured the model chooses. [default: all that "
-            "were measured]",
+            "Numbers of ranks, with commas between, by the model where not measured. [default: those measured]",
             read=_ranks,
         ),
     ] = Field(default_factory=list)
     sizes_B: Annotated[
         list[int],
         Option(
-            "At these the model chooses from a machine file, with commas between.",
+            "Sizes at which the model of a machine file chooses, with commas between.",
             flags=("--bytes",),
             read=lambda text: sorted({parse_bytes(word) for word in words(text)}),
             show=lambda sizes: ",".join(map(written, sizes)),
@@ -85,27 +84,18 @@ class TuneOptions(BaseModel):
         list[str],
         Option(metavar="NAME=VALUE"),
     ] = Field(default_factory=list)
-    mpi: Annotated[
-        str, Option("The one that will read the file, where the table's launches do not lead to it.")
-    ] = ""
-    explain: Annotated[bool, Option("Say in words which rules gain most.", flags=("--explain",))] = False
+    mpi: Annotated[str, Option("MPI that will read the file, where the table does not say it.")] = ""
     verify: Annotated[
         bool,
         Option(
-            "Before the file is written, launch with the rules and without them in turn: do they take effect, do "
-            "they help? What is slower goes back to the default.",
+            "Launch with and without the rules, and drop those that make calls slower.",
             flags=("--verify",),
             panel=VERIFY,
         ),
     ] = False
-    verify_in: Annotated[
-        Path | None,
-        Option(
-            "Folder that keeps the launches; the same command goes on with it. [default: FILE.verified]",
-            panel=VERIFY,
-        ),
-    ] = None
-    launches: Annotated[int, Option("Of each variant.", panel=VERIFY), Field(ge=4, le=1000)] = 5
+    launches: Annotated[
+        int, Option("Launches with the rules, and as many without.", panel=VERIFY), Field(ge=4, le=1000)
+    ] = 5
     trust: Annotated[bool, Option(flags=("--trust",), panel=VERIFY)] = False
 
 
@@ -118,42 +108,21 @@ class ApplyOptions(LaunchedProgram):
     bitwise: Annotated[
         bool,
         Option(
-            "Leave reductions of floating-point numbers and by operators of the program to the library: every "
-            "result is then the same to the last bit.",
+            "Leave floating-point and user-defined reductions to the library: results keep every bit.",
             flags=("--bitwise",),
         ),
     ] = False
     summary: Annotated[
         bool,
         Option(
-            "Say at the end what was called on all ranks, what ran, and what it gained as far as that is known.",
+            "Print at the end which calls ran by which schedule, and what they gained.",
             flags=("--summary",),
         ),
     ] = False
     compare: Annotated[
         bool,
         Option(
-            "Let the library's own code run half of the calls that a rule is for, and add to the summary what "
-            "the schedules gained.",
+            "Run half of the calls by the library, and add the measured gain to the summary.",
             flags=("--compare",),
         ),
     ] = False
-    scratch_B: Annotated[
-        int | None,
-        Option(
-            "Memory that a call may take of a process besides the program's own; a call that needs more on any "
-            "rank goes to the library. [default: 256 MiB]",
-            flags=("--scratch",),
-            metavar="SIZE",
-            read=parse_bytes,
-        ),
-    ] = None
-    kept_B: Annotated[
-        int | None,
-        Option(
-            "Memory of a process for schedules that are kept for further calls. [default: 64 MiB]",
-            flags=("--schedules",),
-            metavar="SIZE",
-            read=parse_bytes,
-        ),
-    ] = None

@@ -16,7 +16,7 @@ from pydantic import computed_field
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
 from hockney.machine.file import Entry, Machine
-from hockney.machine.hops import HOPS
+from hockney.machine.hops import HOPS, at_hops
 from hockney.machine.select import preferred, title, words
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
@@ -25,10 +25,11 @@ from hockney.predict.datatype_costs import ways_of
 from hockney.predict.layout import strided
 from hockney.predict.message import MessagePrediction, added_up
 from hockney.predict.options import WORST, AddedEffects
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, format_time, percent
 
 Origin = Literal["measured", "published", "given"]
 GIVEN = "on the command line"
+FIT_HOPS = "measure it: `hockney fit CAMPAIGN --topology …`"
 
 
 @dataclass(frozen=True)
@@ -86,18 +87,18 @@ class AddedTime:
 
 
 def added(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: AddedEffects) -> AddedTime:
-    """The message that `prediction` is of, with the effects that are asked for.
+    """The message that `prediction` is of, with the effects asked for; an entry `over_links` has its hops.
 
     RequestError names every effect of which the machine file says nothing, with what would settle it.
     """
     message = _message(entry, prediction)
     terms, missing, hints = [message], [], []
     makers: list[tuple[bool, Callable[[], AddedTerm]]] = [
-        (asked.hops is not None, lambda: _hops(machine, entry, asked)),
+        (asked.hops is not None and HOPS not in entry.other, lambda: _hops(machine, entry)),
         (asked.queue is not None, lambda: _queue(machine, entry, asked.queue or 0)),
-        (asked.layout is not None, lambda: _layout(machine, entry, prediction.size_B, asked)),
-        (asked.congestion is not None, lambda: _congestion(machine, entry, prediction, asked.congestion or "1")),
-        (asked.busy_sender, lambda: _busy_sender(machine, entry, prediction.size_B, terms, asked.overlap)),
+        (asked.strides is not None, lambda: _layout(machine, entry, prediction.size_B, asked)),
+        (asked.congestion is not None, lambda: _congestion(machine, entry, prediction, asked)),
+        (asked.busy_sender, lambda: _busy_sender(machine, entry, prediction.size_B, terms)),
     ]
     for is_asked, make in makers:
         if not is_asked:
@@ -118,24 +119,25 @@ def _message(entry: Entry, prediction: MessagePrediction) -> AddedTerm:
     return AddedTerm("message", prediction.time_s, prediction.low_s, prediction.high_s, origin, source)
 
 
-def _hops(machine: Machine, entry: Entry, asked: AddedEffects) -> AddedTerm:
-    hops = asked.hops or 1
+def over_links(machine: Machine, entry: Entry, asked: AddedEffects, model: str) -> tuple[Entry, float]:
+    """The entry over as many links as were asked for, and how many times those measured they are (1: among them).
+
+    As it is where nothing was asked or hops are not known.
+    """
+    there = [effect for effect in _effects(machine, HOPS, entry) if "mean_s" in (effect.points or [{}])[0]]
+    if asked.hops is None or entry.locality not in ("network", None) or not (there and entry.measurements.points):
+        return entry, 1.0
+    return at_hops(entry, preferred(there)[0], asked.hops, model)
+
+
+def _hops(machine: Machine, entry: Entry) -> AddedTerm:
     if entry.locality not in ("network", None):
         raise RequestError(
             f"--hops counts links between nodes, and these messages are those of {entry.locality}",
             "choose --locality network",
         )
-    if asked.hop_latency_s is not None:
-        time_s = (hops - 1) * asked.hop_latency_s
-        each = format_time(asked.hop_latency_s)
-        told = f"{hops} − 1 links of {each} each, {GIVEN}: the ping-pong is of neighbours"
-        return AddedTerm("hops", time_s, time_s, time_s, "given", told)
-    effect = _effect(
-        machine, HOPS, entry, "give --hop-latency, or measure it: `hockney fit CAMPAIGN --topology …`"
-    )
-    per_hop, mean = _known(effect, "per_hop_s"), _known(effect, "mean_hops").value
-    told = f"({hops} − {mean:.3g}) links of {format_time(per_hop.value)}; the ping-pongs crossed {mean:.3g}"
-    return _times(_term("hops", per_hop, effect, told), hops - mean)
+    _effect(machine, HOPS, entry, FIT_HOPS)
+    raise RequestError("hops: this machine file tells no time over hops for these messages", FIT_HOPS)
 
 
 def _queue(machine: Machine, entry: Entry, entries: int) -> AddedTerm:
@@ -160,12 +162,13 @@ def _queue(machine: Machine, entry: Entry, entries: int) -> AddedTerm:
 
 
 def _layout(machine: Machine, entry: Entry, size_B: int, asked: AddedEffects) -> AddedTerm:
-    block_B, stride_B = asked.block_B or 0, asked.stride_B or 0
+    assert asked.strides is not None
+    layout, block_B, stride_B, _ = asked.strides
     if block_B < 1 or size_B % block_B or size_B < block_B:
         raise RequestError(
-            f"--block {block_B} B: {size_B} B are no whole blocks", "give a --block that divides them"
+            f"--layout: {size_B} B are no whole blocks of {block_B} B", "give blocks that divide --bytes"
         )
-    shape = strided(asked.layout or "", size_B // block_B, block_B, stride_B)
+    shape = strided(layout, size_B // block_B, block_B, stride_B)
     effect = _effect(machine, "datatypes", entry, _measure("datatypes"))
     if not any("way" in row for row in effect.points):
         return _published_layout(effect, size_B, block_B, stride_B)
@@ -194,7 +197,7 @@ def _published_layout(effect: Effect, size_B: int, block_B: int, stride_B: int) 
         known = ", ".join(format_bytes(size) for size in sizes)
         raise RequestError(
             f"datatypes: {effect.source or 'the machine file'} has blocks of 1 B in messages of {known} alone",
-            f"ask for --bytes {sizes[0]}B --block 1B" if sizes else _measure("datatypes"),
+            f"ask for --bytes {sizes[0]}B --layout vector:1B/STRIDE" if sizes else _measure("datatypes"),
         )
     if stride_B in rows:
         time_s, told = rows[stride_B] - rows[0], f"a stride of {stride_B} B beside contiguous memory"
@@ -204,10 +207,11 @@ def _published_layout(effect: Effect, size_B: int, block_B: int, stride_B: int) 
     return AddedTerm("layout", time_s, 0.0, time_s, _origin(effect), _told(told, effect), is_bound=True)
 
 
-def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: str) -> AddedTerm:
+def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: AddedEffects) -> AddedTerm:
     origin: Origin = "given"
-    if asked == WORST:
-        known = Congestions(machine).at(entry)
+    said = asked.congestion or "1"
+    if said == WORST or ":" in said:
+        known = Congestions(machine, "" if said == WORST else said).at(entry)
         if known is None or known.value is None:
             what = (
                 "is not in the machine file"
@@ -216,22 +220,21 @@ def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, a
             )
             raise RequestError(
                 f"the congestion of the worst mapping {what}",
-                "give the factor, such as --congestion 2.1, or measure it: "
+                "give the factor or a network, such as --congestion 2.1 or torus:8x8x8, or measure it: "
                 "`hockney measure --operation congestion -o FOLDER`",
             )
-        factor, where = known.value, known.definition.source
-        origin = "measured" if "measured" in where else "published"
+        factor, where = known.value, f"{known.definition.text}, {known.definition.source}"
     else:
-        factor, where = float(asked), GIVEN
+        factor, where = float(said), GIVEN
+    if said == WORST:
+        origin = "measured" if "measured" in where else "published"
     beta = prediction.regime.beta_s_per_B
     told = f"{factor:g} times as long for each byte, {where}"
     term = AddedTerm("congestion", beta.value, beta.low, beta.high, origin, told)
     return _times(term, (factor - 1) * prediction.size_B)
 
 
-def _busy_sender(
-    machine: Machine, entry: Entry, size_B: int, terms: Sequence[AddedTerm], given: float | None
-) -> AddedTerm:
+def _busy_sender(machine: Machine, entry: Entry, size_B: int, terms: Sequence[AddedTerm]) -> AddedTerm:
     """What is hidden behind the sender's computation: negative, `low_s` at the low end of the transfer.
 
     Queues and layouts are work of processors, and stay.
@@ -240,16 +243,10 @@ def _busy_sender(
     whole = transfer[0]
     for term in transfer[1:]:
         whole = _sum(whole, term)
-    if given is not None:
-        hidden = Parameter(value=given, low=given, high=given, unit="1")
-        origin: Origin = "given"
-        told = f"{given:.0%} of the transfer proceeds meanwhile, {GIVEN}"
-    else:
-        effect = _effect(machine, "overlap", entry, f"give --overlap, or measure it: {_measure('overlap')}")
-        protocol = _protocol(machine, entry, size_B)
-        hidden = _known(effect, f"overlap_send_{protocol}", "give --overlap")
-        origin = _origin(effect)
-        told = _told(f"{hidden.value:.0%} of a {protocol} transfer proceeds meanwhile", effect)
+    effect = _effect(machine, "overlap", entry, f"measure it: {_measure('overlap')}")
+    protocol = _protocol(machine, entry, size_B)
+    hidden = _known(effect, f"overlap_send_{protocol}")
+    told = _told(f"{percent(hidden.value)} of a {protocol} transfer proceeds meanwhile", effect)
     # More than all cannot be hidden, nor less than nothing.
     share, low, high = (
         None if x is None else min(1.0, max(0.0, x)) for x in (hidden.value, hidden.low, hidden.high)
@@ -259,7 +256,7 @@ def _busy_sender(
         -(share or 0.0) * whole.time_s,
         None if high is None or whole.low_s is None else -high * whole.low_s,
         None if low is None or whole.high_s is None else -low * whole.high_s,
-        origin,
+        _origin(effect),
         told,
     )
 
@@ -270,7 +267,7 @@ def _protocol(machine: Machine, entry: Entry, size_B: int) -> str:
     if limit_B is None:
         raise RequestError(
             f"whether {format_bytes(size_B)} are eager or rendezvous is not known",
-            f"give --overlap, or measure it: {_measure('synchronisation')}",
+            f"measure it: {_measure('synchronisation')}",
         )
     return "eager" if size_B <= limit_B else "rendezvous"
 
@@ -299,12 +296,11 @@ def _effect(machine: Machine, name: str, entry: Entry, hint: str) -> Effect:
     return preferred(known)[0]
 
 
-def _known(effect: Effect, name: str, or_else: str = "") -> Parameter:
+def _known(effect: Effect, name: str) -> Parameter:
     if name in effect.parameters:
         return effect.parameters[name]
     why = effect.not_identified.get(name, "it is not in the machine file")
-    hints = filter(None, [or_else, _measure(effect.effect)])
-    raise RequestError(f"{effect.effect}: {name} is not known: {why}", ", or ".join(hints))
+    raise RequestError(f"{effect.effect}: {name} is not known: {why}", _measure(effect.effect))
 
 
 def _measure(effect: str) -> str:

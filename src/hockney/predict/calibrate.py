@@ -133,17 +133,22 @@ def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
 
 
 def replay_all(
-    scenarios: Sequence[Scenario], statistics: Sequence[str], layout: ParameterLayout, theta: Array
+    scenarios: Sequence[Scenario],
+    statistics: Sequence[str],
+    layout: ParameterLayout,
+    theta: Array,
+    replayed: Callable[[], None] = lambda: None,
 ) -> list[Replay]:
-    """Recorded traces of all scenarios."""
+    """Recorded traces of all scenarios; `replayed` is called after each."""
     curves = _curves(layout, theta)
     pairs = list(zip(scenarios, statistics, strict=True))
 
     def recorded(first: int) -> list[Replay]:
-        return [
-            Replay(scenario, statistic, layout, curves(scenario))
-            for scenario, statistic in pairs[first : first + _TOGETHER]
-        ]
+        recordings = []
+        for scenario, statistic in pairs[first : first + _TOGETHER]:
+            recordings.append(Replay(scenario, statistic, layout, curves(scenario)))
+            replayed()
+        return recordings
 
     with ThreadPoolExecutor() as pool:
         return list(chain.from_iterable(pool.map(recorded, range(0, len(pairs), _TOGETHER))))
@@ -172,8 +177,12 @@ def calibrate(
     begin: Array,
     *,
     steps: int = 10,
+    replayed: Callable[[], None] = lambda: None,
 ) -> Calibration:
-    """Parameters from `begin` on that explain `measured_s`, shape (len(replays),)."""
+    """Parameters from `begin` on that explain `measured_s`, shape (len(replays),).
+
+    `replayed` is called for each replay of each step.
+    """
     theta = begin.copy()
     penalty, target = layout.prior(begin)
     observed = np.log(measured_s)
@@ -187,7 +196,10 @@ def calibrate(
             curves = _curves(layout, theta)
             for replay in replays:
                 replay.order(curves(replay.scenario))
-        slopes = [replay.slope(theta) for replay in replays]
+        slopes = []
+        for replay in replays:
+            slopes.append(replay.slope(theta))
+            replayed()
         residual = observed - np.array([value for value, _ in slopes])
         scale = _scale(residual)
 

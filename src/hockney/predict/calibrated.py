@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
+from hockney.machine.locality import load
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.collective import AlgorithmTime, PredictedSize, chosen_names
@@ -32,7 +33,9 @@ def calibrated(
             f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
             "ask for fewer, or leave out --table",
         )
-    frame = table.with_words(table.load(path, case.statistic), parse_where(case.where))
+    system = find_system(case.system) if case.system else None
+    loaded = load(path, case.statistic, [system] if system else [])
+    frame = table.with_words(loaded, parse_where(case.where))
     pooled = points(frame, case.operation, case.statistic)
     learn = pooled.frame
     for name in ("system", "mpi"):
@@ -47,12 +50,11 @@ def calibrated(
             "choose the one to predict with --mapping",
         )
     figures = figures_of(case)
-    system = find_system(case.system) if case.system else None
     if system is not None:
         system = figures.of(system)
     elif figures.are_given:
         raise RequestError(
-            "--network-latency and --network-bandwidth need --system beside --table",
+            "--network needs --system beside --table",
             "say which system the ranks are on",
         )
     training = training_of(frame, learn, case.operation, pooled.statistic, system, progress)
@@ -84,9 +86,9 @@ def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
     choices = choices.assign(
         mapping=case.mapping or str(learn["mapping"].iloc[0]),
         ranks=case.ranks,
-        nodes=case.nodes,
+        nodes=case.ppn and -(-(case.ranks or 1) // case.ppn),
         ppn=case.ppn,
-        root=case.root,
+        root=0,
     )
     choices[["nodes", "ppn", "root"]] = choices[["nodes", "ppn", "root"]].astype("Int64")
     return choices

@@ -7,38 +7,50 @@ or, where each further rank adds the same round, two small numbers of ranks give
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import computed_field
 
 from hockney import _core
 from hockney._core import Growth, Network
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
+from hockney.models.over_ranks.choice import Time
 from hockney.predict.costs import CriticalTerms
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.options import CollectiveCase
 from hockney.predict.place import LOCALITIES, Place
 from hockney.records.keys import COLLECTIVES
+from hockney.schedule import written
 from hockney.schedule.catalogue import ScheduleRequest
+from hockney.units import percent
 
 MOST_MESSAGES = 6e6
 """Simulated one by one: seconds."""
 FEW_MESSAGES = 2e5
 """Simulated one by one even where a closed form is known."""
-MOST_ROUNDS = 1e8
-"""Rounds of all ranks together, in algorithms of a round for each rank: seconds."""
 MOST_STEPS = 8e6
 """Steps of one rank and their dependencies: a gigabyte."""
 UNCALIBRATED = 1.5
 """Times of smaller ratio cannot be ordered without measured collectives: nothing says how far off they are."""
+HALF = math.sqrt(UNCALIBRATED)
+"""The factor by which a time from point-to-point costs may be off, so that two differ from that ratio on."""
+
+LEAST_RANKS = 8
+"""Of fewer ranks, special cases are not yet over."""
+OF_ANOTHER_LAW = 0.03
+"""Of a time: what a law of growth may miss where it is checked."""
 
 BOUND = "lower bound"
 """Method of a row that has no time, only a lower bound of it: a published one."""
 UNSHARED = "unshared"
 """The same of an algorithm whose messages share links that were not looked at one by one."""
+
+SIMULATED = ("simulated", "by_class", "closed_form")
+"""Methods of rows that point-to-point costs gave."""
 
 _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
@@ -82,7 +94,7 @@ class AlgorithmTime:
         if not self.terms_s or not self.time_s:
             return ""
         name, seconds = max(self.terms_s.items(), key=lambda item: item[1])
-        return f"{name} {seconds / self.time_s:.0%}"
+        return f"{name} {percent(seconds / self.time_s)}"
 
 
 def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> AlgorithmTime:
@@ -94,20 +106,23 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
     costs.check_network(place, p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
     messages, steps = request.expected_messages(), request.expected_steps_of_root()
+    least_B = p.element_B * p.ranks if request.algorithm.is_divided else 0
     if place is None:
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
             return _simulated(request, costs, None, by_class=True)
-        # Where most blocks are empty few messages remain, but each rank looks at a round for each rank.
-        is_long = messages > FEW_MESSAGES or p.ranks**2 > MOST_ROUNDS
-        if is_long and request.algorithm.growth == Growth.per_rank:
+        # Where most blocks are empty few messages remain, but each rank looks at the round of each block.
+        rounds = max(messages, request.resized(least_B).expected_messages() if p.bytes < least_B else 0.0)
+        growth_of_it = request.algorithm.growth
+        if growth_of_it == Growth.per_rank and (rounds > FEW_MESSAGES or steps > MOST_STEPS):
             return _line(request, costs)
-        if messages > FEW_MESSAGES and request.algorithm.growth == Growth.per_doubling:
+        if growth_of_it == Growth.per_doubling and messages > FEW_MESSAGES:
             return _log_line(request, costs)
+        if growth_of_it == Growth.irregular and (rounds > MOST_MESSAGES or steps > MOST_STEPS):
+            return _law(request, costs) or _untimed(request, f"{rounds:.2g} messages")
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
-        what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
-        note = f"about {what} are too many to simulate, and no closed form is known"
-        return AlgorithmTime(name, "none", None, asymptotic=growth(request), note=note)
+        is_many = messages > MOST_MESSAGES
+        return _untimed(request, f"{messages:.2g} messages" if is_many else f"{steps:.2g} dependencies of a rank")
     return _simulated(request, costs, place)
 
 
@@ -138,7 +153,8 @@ def _simulated(
         "bytes": path.bytes_s["transfer"],
         "gap": path.whole_s("gap", "drain"),
         "handshake": path.bytes_s["handshake"],
-        "links": path.whole_s("node_link", "network_link"),
+        "adapters": path.whole_s("node_link"),
+        "links": path.whole_s("network_link"),
     }
     # What remains is local work: copies and reductions.
     terms_s["work"] = max(time_s - sum(terms_s.values()), 0.0)
@@ -158,6 +174,45 @@ def _simulated(
         formula=formula(counts),
         asymptotic=growth(request),
     )
+
+
+def _untimed(request: ScheduleRequest, what: str) -> AlgorithmTime:
+    note = f"about {what} are too many to simulate, and no closed form is known"
+    return AlgorithmTime(request.algorithm.name, "none", None, asymptotic=growth(request), note=note)
+
+
+def _law(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime | None:
+    """Extrapolate a + b·⌈log₂P⌉ + c·P + d·P·⌈log₂P⌉ through four numbers of ranks, smaller by powers of two.
+
+    Blocks have the same size, or a few elements are all that there is. None where a fifth number of ranks is off
+    by more than `OF_ANOTHER_LAW`.
+    """
+    p, algorithm = request.problem, request.algorithm
+    same_blocks = not algorithm.is_divided or p.bytes > p.element_B * _LINE[0]
+    numbers: list[int] = []
+    ranks = p.ranks
+    while ranks > LEAST_RANKS and len(numbers) < 5:
+        ranks >>= 1
+        is_refused = _core.refusal(algorithm.collective, algorithm.name, _fewer(request, ranks).problem)
+        few = _fewer(request, ranks + 1 if is_refused else ranks)
+        if max(few.expected_messages(), few.expected_steps_of_root() * ranks) <= MOST_STEPS / 2:
+            numbers.append(few.problem.ranks)
+    if len(numbers) < 5:
+        return None
+    rows = [_simulated(_fewer(request, ranks, same_blocks=same_blocks), costs, None) for ranks in numbers]
+    times_s = np.array([row.time_s for row in rows], float)
+    to_check, to_answer = (
+        _growing([ranks])[0] @ np.linalg.inv(_growing(numbers[:4])) for ranks in (numbers[4], p.ranks)
+    )
+    is_law = abs(to_check @ times_s[:4] / times_s[4] - 1) <= OF_ANOTHER_LAW
+    return combined(rows[:4], to_answer) if is_law else None
+
+
+def _growing(ranks: Sequence[int]) -> NDArray[np.float64]:
+    """(ranks, 4): 1, ⌈log₂P⌉, P and their product."""
+    p = np.array(ranks, float)
+    q = np.frexp(p - 1)[1]
+    return np.stack([np.ones_like(p), q, p, p * q], axis=1)
 
 
 def _line(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
@@ -192,23 +247,28 @@ def _log_line(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
 
 
 def extrapolated(first: AlgorithmTime, second: AlgorithmTime, share: float, note: str = "") -> AlgorithmTime:
-    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1.
+    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1."""
+    return combined([first, second], (1 - share, share), note)
 
-    Where a count would fall below zero, the two have critical paths of different kinds: the time alone is given.
+
+def combined(rows: Sequence[AlgorithmTime], weights: Sequence[float], note: str = "") -> AlgorithmTime:
+    """The weighted sum of simulated rows; the weights add up to 1.
+
+    Where a count would fall below zero, the rows have critical paths of different kinds: the time alone is given.
     """
 
-    def along(one: float, other: float) -> float:
-        return one + share * (other - one)
+    def summed(values: Iterable[float]) -> float:
+        return sum(weight * value for weight, value in zip(weights, values, strict=True))
 
-    counts = {}
-    if first.messages is not None and second.messages is not None:
-        counts = {name: round(along(getattr(first, name), getattr(second, name))) for name in UNITS}
-    time_s = along(first.time_s or 0.0, second.time_s or 0.0)
+    first, counts = rows[0], {}
+    if all(row.messages is not None for row in rows):
+        counts = {name: round(summed(getattr(row, name) for row in rows)) for name in UNITS}
+    time_s = summed(row.time_s or 0.0 for row in rows)
     if not counts or min(counts.values()) < 0:
         why = "the critical path changes on the way: its counts are not known"
         notes = "; ".join(filter(None, [note, why]))
         return AlgorithmTime(first.algorithm, "extrapolated", time_s, asymptotic=first.asymptotic, note=notes)
-    terms_s = {name: along(one_s, (second.terms_s or {})[name]) for name, one_s in (first.terms_s or {}).items()}
+    terms_s = {name: summed((row.terms_s or {})[name] for row in rows) for name in first.terms_s or {}}
     row = replace(first, method="closed_form", time_s=time_s, terms_s=terms_s, formula=formula(counts), note=note)
     return replace(row, **counts)  # type: ignore[arg-type]
 
@@ -255,19 +315,19 @@ class Verdict:
     not_told_apart_from: Sequence[str] = ()
 
 
-def verdict(rows: Sequence[AlgorithmTime]) -> Verdict:
-    """Compare times. RequestError, with the reasons, where there is neither a time nor a bound.
+def verdict(rows: Sequence[AlgorithmTime], half: float = HALF) -> Verdict:
+    """Compare times; one without an interval may be off by the factor `half`.
 
     Algorithms of which only a bound is known are rivals where that does not lie clearly above the best time.
+    RequestError, with the reasons, where there is neither.
     """
     timed = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
     if not timed:
         if any(row.method in (BOUND, UNSHARED) for row in rows):
             return Verdict()
         notes = dict.fromkeys(row.note for row in rows if row.note)
-        reasons = "; ".join(
-            f"{', '.join(row.algorithm for row in rows if row.note == note)}: {note}" for note in notes
-        )
+        named = {note: ", ".join(row.algorithm for row in rows if row.note == note) for note in notes}
+        reasons = "; ".join(f"{names}: {note}" for note, names in named.items())
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
     best = timed[0]
     # What takes at least so long, itself or in other segments, may take no longer.
@@ -277,25 +337,30 @@ def verdict(rows: Sequence[AlgorithmTime]) -> Verdict:
     ]
     if not others:
         return Verdict(best.algorithm)
-    rivals = [row.algorithm for row in others if not _apart(best, row)]
+    times = {place: _time(row, half) for place, row in enumerate([best, *others])}
+    # Not `fastest` of all: what is only bounded may win nothing.
+    rivals = [
+        row.algorithm
+        for place, row in enumerate(others, 1)
+        if not best.time_s or not times[0].is_faster(times[place])
+    ]
     margin = (timed[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(timed) > 1 else None
     return Verdict(best.algorithm, margin, not rivals, rivals)
 
 
-def _apart(best: AlgorithmTime, other: AlgorithmTime) -> bool:
-    """Whether the ratio is beyond what both intervals leave open (their widths in ln, added as squares)."""
-    if not best.time_s or not other.time_s:
-        return False
-    widths = [
-        math.log(row.high_s / row.low_s) / 2 if row.low_s and row.high_s else math.log(UNCALIBRATED)
-        for row in (best, other)
-    ]
-    return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.high_s else math.log(UNCALIBRATED))
+def _time(row: AlgorithmTime, half: float) -> Time:
+    time_s = row.time_s or 0.0
+    if row.low_s and row.high_s:
+        return Time(time_s, row.low_s, row.high_s)
+    return Time(time_s, time_s / half, time_s * half)
 
 
 @dataclass(frozen=True)
 class PredictedSize(Verdict):
-    """One size, the fastest algorithm first; `bounds` (seconds) are those that no algorithm beats."""
+    """One size, the fastest algorithm first; `bounds` (seconds) are those that no algorithm beats.
+
+    `model_off`: the least and the most factor by which the simulation is off on rows that were measured.
+    """
 
     bytes: int = 0
     origin: str = ""
@@ -304,6 +369,7 @@ class PredictedSize(Verdict):
     refused: Mapping[str, str] = field(default_factory=dict)
     """Algorithms that cannot run here, with the reason."""
     warnings: Sequence[str] = ()
+    model_off: tuple[float, float] | None = None
 
     @classmethod
     def of(
@@ -315,22 +381,38 @@ class PredictedSize(Verdict):
         warnings: Sequence[str],
         refused: Mapping[str, str] | None = None,
         bounds: Mapping[str, float] | None = None,
+        model_off: tuple[float, float] | None = None,
     ) -> PredictedSize:
         """The rows compared and sorted; with `--algorithm best` only the first."""
         ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
+        shown, half = ordered[:1] if case.algorithm == "best" else ordered, HALF
+        if model_off is not None:
+            half = max(HALF, model_off[1])
+            shown = [_off_by(half, row) for row in shown]
         return cls(
-            **vars(verdict(rows)),
+            **vars(verdict(rows, half)),
             bytes=size_B,
             origin=origin,
             bounds=bounds or {},
-            algorithms=ordered[:1] if case.algorithm == "best" else ordered,
+            algorithms=shown,
             refused=refused or {},
             warnings=list(dict.fromkeys(warnings)),
+            model_off=model_off,
         )
 
 
+def _off_by(factor: float, row: AlgorithmTime) -> AlgorithmTime:
+    """A simulated row with the interval that the simulation's largest error on measured rows leaves open."""
+    if row.time_s is None or row.low_s is not None or row.method not in SIMULATED:
+        return row
+    return replace(row, low_s=row.time_s / factor, high_s=row.time_s * factor)
+
+
 def chosen_names(case: CollectiveCase, offered_names: Sequence[str]) -> list[str]:
-    """The algorithms that the case names; all that are offered where it names none."""
-    if case.algorithm in ("all", "best"):
-        return list(offered_names)
-    return list(dict.fromkeys(name.strip() for name in case.algorithm.split(",")))
+    """The algorithms that the case names; all that are offered where it names none, or files alone."""
+    named = [name.strip() for name in case.algorithm.split(",")]
+    files = {name: written.define(case.operation, name) for name in named if name.endswith(written.ENDING)}
+    if {*named} <= {"all", "best", *files}:
+        named = [*offered_names, *files]
+    named = [files.get(name, name) for name in named]
+    return list(dict.fromkeys(named))

@@ -14,8 +14,6 @@ import numpy as np
 from pydantic import Field, computed_field
 
 from hockney.errors import RequestError
-from hockney.fields import flag, flags_written
-from hockney.fields import options as options_of
 from hockney.machine.select import parse_where, select_effect, title, words
 from hockney.models.effects._layouts import (
     COPIED_TERM,
@@ -33,9 +31,9 @@ from hockney.predict.layout import face as face_layout
 from hockney.predict.layout import strided
 from hockney.predict.message import STEP
 from hockney.predict.network_figures import machine_of
-from hockney.predict.options import BlockFace, BlockLayout, EffectOptions
+from hockney.predict.options import EffectOptions, Face, ScatteredData
 from hockney.statistics import CONFIDENCE
-from hockney.units import format_bytes
+from hockney.units import format_bytes, percent
 
 ENOUGH = 19
 """Errors from which the 95 % quantile is one of them: of n it is the ⌈0.95 (n + 1)⌉th (split conformal
@@ -124,9 +122,9 @@ class DatatypeAnswer:
     """What answers, as a title among the effects of the machine."""
 
 
-def predict_datatype(blocks: BlockLayout, face: BlockFace, options: EffectOptions) -> DatatypeAnswer:
+def predict_datatype(asked: ScatteredData, options: EffectOptions) -> DatatypeAnswer:
     """Predict each way; RequestError unless one layout is given, and where the machine has no such effect."""
-    shape = _shape(blocks, face)
+    shape = _shape(asked)
     machine = machine_of(options)
     effect = select_effect(machine, "datatypes", {"locality": options.locality} | parse_where(options.where))
     ways = ways_of(effect, machine.system.hosts)
@@ -154,29 +152,19 @@ def _notes(predictions: Mapping[str, DatatypePrediction], shape: Shape) -> list[
     return notes
 
 
-def _shape(blocks: BlockLayout, face: BlockFace) -> Shape:
-    """The layout, given by blocks or by a face; RequestError unless exactly one of them is given, completely."""
-    by_blocks, by_face = list(flags_written(blocks).values()), list(flags_written(face).values())
-    if by_blocks and by_face:
+def _shape(asked: ScatteredData) -> Shape:
+    """The layout, by blocks or by a face; RequestError where none is there, or not its number of blocks."""
+    if asked.layout is None:
         raise RequestError(
-            f"{by_face[0]} means nothing with {by_blocks[0]}", "ask for a --layout or for a --face, not both"
+            "datatype needs a --layout",
+            "for example --layout vector:2048x8B/64B, or of a face --layout x:64x64x64",
         )
-    if by_face:
-        _expect(by_face, ["--face", "--size"], "--face x --size 64x64x64")
-        return face_layout(face.face or "", face.shape or (), face.element_B)
-    if not by_blocks:
-        raise RequestError(
-            "datatype needs a layout",
-            "for example --layout vector --blocks 2048 --block 8B --stride 64B, or --face x --size 64x64x64",
-        )
-    needed = [flag(name, option) for name, _, option in options_of(BlockLayout)]
-    _expect(by_blocks, needed, "--layout vector --blocks 2048 --block 8B --stride 64B")
-    return strided(blocks.layout or "", blocks.blocks or 0, blocks.block_B or 0, blocks.stride_B or 0)
-
-
-def _expect(flags: list[str], needed: list[str], example: str) -> None:
-    if missing := [name for name in needed if name not in flags]:
-        raise RequestError(f"{flags[0]} needs {', '.join(missing)}", f"for example {example}")
+    if isinstance(asked.layout, Face):
+        return face_layout(*asked.layout)
+    layout, block_B, stride_B, blocks = asked.layout
+    if blocks is None:
+        raise RequestError("--layout says no number of blocks", "for example --layout vector:2048x8B/64B")
+    return strided(layout, blocks, block_B, stride_B)
 
 
 def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> DatatypePrediction:
@@ -213,7 +201,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Data
     elif level is None:
         notes.append(f"no interval: {errors} layouts were predicted from the others, {FEWEST} are needed")
     elif level < CONFIDENCE:
-        notes.append(f"an interval of {100 * level:.0f} %: only {errors} layouts were predicted from the others")
+        notes.append(f"an interval of {percent(level)}: only {errors} layouts were predicted from the others")
     wide = None if reach is None else math.exp(reach * (1 + plain.steps))
     return DatatypePrediction(
         **vars(parts),

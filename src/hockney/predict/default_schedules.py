@@ -10,7 +10,7 @@ from hockney.words import written
 
 
 def default_schedules(
-    mpi: str, collective: str, ranks: int, size_B: int, root: int = 0, nodes: int = 1
+    mpi: str, collective: str, ranks: int, size_B: int, nodes: int = 1
 ) -> list[tuple[str, ScheduleRequest]]:
     """The collectives that `mpi` (`Open MPI 5.0`) runs one after another, each with a name that says what it is.
 
@@ -35,7 +35,6 @@ def default_schedules(
             part.operation,
             part.choice.algorithm,
             ranks=ranks,
-            root=0 if choice.parts else root,
             size_B=part.size_B,
             segment_B=part.segment_B,
             radix=part.choice.radix or 0,

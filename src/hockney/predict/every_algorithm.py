@@ -6,7 +6,8 @@ The times come from point-to-point costs; `hockney.predict.calibrated` takes the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,15 +19,16 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, chosen_names, predict_one
-from hockney.predict.decisions.base import ScheduleChoice, libraries
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
 from hockney.predict.estimators.base import Progress, silent
-from hockney.predict.from_model import measured_there, published
+from hockney.predict.from_model import EXTRAPOLATED, FITTED, MEASURED, measured_there, published
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.message_costs import SIZES_B
 from hockney.predict.network_figures import costs_of, has_machine, machine_of
 from hockney.predict.on_topology import UNSHARED_LINKS, RanksOnTopology, on_topology
 from hockney.predict.options import CollectiveCase
 from hockney.predict.place import Place
+from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, offered
@@ -57,8 +59,6 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
         raise RequestError(f"{case.operation} needs --ranks", "for example --ranks 64")
     if case.ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {case.ranks}", "for example --ranks 64")
-    if not 0 <= case.root < case.ranks:
-        raise RequestError(f"root {case.root} is none of the {case.ranks} ranks", "ranks count from 0")
     sizes_B = (case.sizes_B or [USUAL_B]) if COLLECTIVES[case.operation].has_size else [0]
     if case.table is None:
         sizes = [_from_costs(case, case.ranks, size_B) for size_B in sizes_B]
@@ -129,6 +129,9 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
         costs, place = _costs(case, ranks)
     except RequestError as error:
         if all(row.time_s is None and row.method != BOUND for row in rows):
+            if beyond_models:
+                hint = "measure there, or a ping-pong, which simulates it"
+                raise RequestError("; ".join(beyond_models), hint) from error
             raise
         warnings = [f"{error.message}: only what was measured is predicted", *beyond_models]
         return PredictedSize.of(case, size_B, str(case.machine), rows, warnings)
@@ -148,7 +151,6 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
                 case.operation,
                 schedule,
                 ranks=ranks,
-                root=case.root,
                 size_B=size_B,
                 radix=radix or own_radix,
             )
@@ -158,7 +160,8 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
                 raise
             refused[name] = error.message
             continue
-        bounds = bounds or lower_bound(request, costs)
+        if place is None or len(set(place.node)) == 1:
+            bounds = bounds or lower_bound(request, costs if place else costs.alike(ranks))
         is_searched = case.segment_B is None and takes_segments
         row = best_segment(in_segments, predict, costs) if is_searched else predict(request)
         rows.append(replace(row, algorithm=name))
@@ -168,7 +171,7 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
     warnings = [*beyond_models, *costs.warnings, *costs.assumptions(place, ranks), *costs.beyond(size_B)]
     if linked is not None:
         warnings.append(linked.words)
-    elif ranks > 2 and costs.crosses_network(place, ranks):
+    elif ranks > 2 and costs.crosses_network(place, ranks) and not (costs.link_s_per_B or costs.node_s_per_B):
         warnings.append(UNSHARED_LINKS)
     least_s = max((row.low_s or 0.0 for row in rows if row.method == BOUND), default=0.0)
     if below := [
@@ -182,7 +185,34 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
         warnings.append(
             "a published model may use hardware that point-to-point messages do not: bounds are not its own"
         )
-    return PredictedSize.of(case, size_B, costs.origin, rows, warnings, refused, bounds)
+    off = [
+        simulated.time_s / row.time_s
+        for row in rows
+        if row.time_s and row.method in (FITTED, MEASURED) and "segments" not in row.algorithm
+        if (simulated := _simulated(case, row.algorithm.partition(",")[0], ranks, size_B, predict)) is not None
+        and simulated.time_s
+    ]
+    factors = [max(ratio, 1 / ratio) for ratio in off]
+    model_off = (min(factors), max(factors)) if factors else None
+    return PredictedSize.of(case, size_B, costs.origin, rows, warnings, refused, bounds, model_off)
+
+
+def _simulated(
+    case: CollectiveCase, name: str, ranks: int, size_B: int, predict: Callable[[ScheduleRequest], AlgorithmTime]
+) -> AlgorithmTime | None:
+    """What the simulation says of an algorithm that was measured, the library's own choice too; None: nothing."""
+    call = {"ranks": ranks, "size_B": size_B}
+    with suppress(RequestError):
+        if name != DEFAULT:
+            schedule, radix, _ = _schedule(case, name, ranks, size_B)
+            return predict(ask(case.operation, schedule, radix=radix, segment_B=0, **call))
+        libraries = {mpi.name for mpi in machine_of(case).mpi}
+        known = decisions_for(libraries.pop()) if len(libraries) == 1 else None
+        choice = known and known.default(case.operation, ranks, size_B, nodes=nodes_of(case, ranks))
+        if choice and not choice.parts:
+            own = {"radix": choice.radix or 0, "segment_B": choice.segment_B or 0}
+            return predict(ask(case.operation, choice.algorithm, **own, **call))
+    return None
 
 
 def _schedule(case: CollectiveCase, name: str, ranks: int, size_B: int) -> tuple[str, int, bool]:
@@ -210,7 +240,7 @@ def _schedule(case: CollectiveCase, name: str, ranks: int, size_B: int) -> tuple
 def _of_models(case: CollectiveCase, ranks: int, size_B: int) -> tuple[list[AlgorithmTime], list[str]]:
     """Rows of the models of this collective that the machine file brings with it, and what these do not reach.
 
-    A fitted model outside of whose ranks or sizes the question lies has no row: costs of messages answer.
+    Points without a formula have no row beyond their ranks and sizes: costs of messages answer.
     """
     if not has_machine(case):
         return [], []
@@ -227,6 +257,11 @@ def _of_models(case: CollectiveCase, ranks: int, size_B: int) -> tuple[list[Algo
     rows = [row for row in rows if row.algorithm.partition(",")[0] in names or row.algorithm in names]
     silent = [row for row in rows if row.time_s is None and row not in published_ones]
     texts = [f"{case.operation} {row.algorithm}: {row.note}; not predicted from measured times" for row in silent]
+    texts += [
+        f"{case.operation} {row.algorithm}: extrapolated, {row.note}; a change of algorithm beyond is not seen"
+        for row in rows
+        if row.method == EXTRAPOLATED
+    ]
     return [row for row in rows if row not in silent], texts
 
 
@@ -239,14 +274,13 @@ def _answers(model: CollectiveModel, filters: Mapping[str, str], segment_B: int 
 
 
 def _linked(case: CollectiveCase, ranks: int) -> RanksOnTopology | None:
-    says_network = case.topology or case.allocation is not None or case.allocation_nodes is not None
-    return on_topology(case, ranks) if says_network else None
+    return on_topology(case, ranks) if case.topology else None
 
 
 def _costs(case: CollectiveCase, ranks: int) -> tuple[MachineCosts, Place | None]:
     costs, system = costs_of(case)
     if system is not None:
-        return placed(costs, system, case.mapping, ranks, case.nodes, case.ppn)
+        return placed(costs, system, case.mapping, ranks, None, case.ppn)
     linked = _linked(case, ranks)
     return costs, None if linked is None else linked.place(ranks)
 
@@ -267,7 +301,11 @@ def lower_bound(request: ScheduleRequest, costs: MachineCosts) -> dict[str, floa
     # A curve is straight between two sizes, so that the best size is one of them.
     sizes = slice(1, 2 + int(np.searchsorted(SIZES_B[1:], moved_B)))
     per_byte_s = min(float(np.min(messages.least_s[1][sizes] / SIZES_B[sizes])) for messages in known)
-    return {"latency_s": _spread_s(p.ranks, message_s, between_s), "volume_s": moved_B * max(per_byte_s, 0.0)}
+    volume = {"volume_s": moved_B * max(per_byte_s, 0.0)}
+    # Where nothing says how soon a rank sends again, one message is all that is sure.
+    if between_s <= 0 and p.ranks > 2:
+        return volume
+    return {"latency_s": _spread_s(p.ranks, message_s, between_s), **volume}
 
 
 def _spread_s(ranks: int, message_s: float, between_s: float) -> float:

@@ -30,7 +30,8 @@ from hockney.predict.network_figures import costs_of, has_machine, machine_of
 from hockney.predict.on_topology import UNSHARED_LINKS, RanksOnTopology, on_topology
 from hockney.predict.options import FftCase
 from hockney.schedule.catalogue import algorithms, ask
-from hockney.units import counted, format_bytes_rounded, format_time
+from hockney.units import counted, format_size, format_time
+from hockney.words import grouped
 
 ELEMENT_B = 16
 """A complex number of double precision."""
@@ -290,9 +291,7 @@ def nearest_together(
         ratios = (point.groups / part.groups, point.ranks / part.ranks, point.block_B / part.block_B)
         return round(sum(abs(math.log(ratio)) for ratio in ratios), 9), point.algorithm != part.algorithm
 
-    of_kind: dict[tuple[str, ...], list[Together]] = {}
-    for point in measured:
-        of_kind.setdefault((point.mpi, point.mapping, point.arrangement), []).append(point)
+    of_kind = grouped(measured, lambda point: (point.mpi, point.mapping, point.arrangement))
     return [min(product(points, asked), key=apart) for points in of_kind.values()] if asked else []
 
 
@@ -321,7 +320,7 @@ def _why(decisions: Sequence[FftDecision], begins: int | None) -> str:
             return f"on up to {many} nothing tells 2-D from 1-D apart"
         if PENCILS in last.refused:
             return f"on {many} 1-D alone is possible: {last.refused[PENCILS]}"
-        apart = "" if last.told_apart else ", not told apart from 2-D"
+        apart = "" if last.told_apart else ", not by more than the error over 2-D"
         return f"1-D is predicted fastest on up to {many}{apart}"
     decision = next(each for each in decisions if each.ranks == begins)
     if SLABS in decision.refused:
@@ -332,7 +331,7 @@ def _why(decisions: Sequence[FftDecision], begins: int | None) -> str:
 
 def _counts(way: Division) -> str:
     return (
-        f"a rank sends {way.messages:,} blocks, {format_bytes_rounded(way.sent_B)}, in "
+        f"a rank sends {way.messages:,} blocks, {format_size(way.sent_B)}, in "
         f"{format_time(way.time_s)} ({way.row.dominant or 'nothing is sent'})"
     )
 

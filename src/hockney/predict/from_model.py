@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from hockney.models.collectives.base import CollectiveModel, Term
-from hockney.models.collectives.statements import formula_text
+from hockney.models.collectives.statements import formula_text, growth_text
 from hockney.predict.collective import BOUND, AlgorithmTime
 from hockney.units import format_bytes
 
 PUBLISHED = "library"
 """Name of a model in the machine file that names no algorithm."""
-MEASURED, FITTED = "measured", "fitted"
-"""Methods of a row: at a measured point, and between the points."""
+MEASURED, FITTED, INTERPOLATED, EXTRAPOLATED = "measured", "fitted", "interpolated", "extrapolated"
+"""Methods of a row: at a measured point, between the points, there without a formula, and beyond the points."""
 
 
 def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
@@ -36,22 +36,27 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
 
 
 def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -> AlgorithmTime:
-    """The answer of a model that was fitted to measured times; no time outside the ranks and sizes of these."""
-    regime = model.regime(ranks, size_B)
-    if regime is None:
-        why = f"fitted to {spans(model)}" if model.regimes else "; ".join(model.notes)
-        return AlgorithmTime(name, "none", None, note=why)
-    asked = np.array([float(ranks)]), np.array([float(size_B)])
-    made = model.predicted(*asked)
+    """The answer of a model that was fitted to measured times; beyond the points only where it has a formula."""
+    made = model.predicted(np.array([float(ranks)]), np.array([float(size_B)]))
+    time_s, beyond = float(made.time_s[0]), float(made.beyond[0])
     low_s, high_s = (float(end[0]) if np.isfinite(end[0]) else None for end in (made.low_s, made.high_s))
+    is_measured = any(row["ranks"] == ranks and row["bytes"] == size_B for row in model.points)
+    if not model.regimes:
+        if beyond:
+            return AlgorithmTime(
+                name, "none", None, note="; ".join([f"measured on {spans(model)}", *model.notes])
+            )
+        return AlgorithmTime(name, MEASURED if is_measured else INTERPOLATED, time_s, low_s, high_s)
+    regime = model.regimes[int(model.nearest(*(np.array([float(at)]) for at in (ranks, size_B)))[0])]
     terms_s: dict[str, float] = {}
     for term in regime.terms:
-        seconds = model.at(regime.model_copy(update={"terms": [term]}), ranks, size_B)
-        terms_s[_cause(term)] = terms_s.get(_cause(term), 0.0) + seconds
-    formula_s, time_s = sum(terms_s.values()), float(made.time_s[0])
+        terms_s[_cause(term)] = terms_s.get(_cause(term), 0.0) + model.at([term], ranks, size_B)
+    formula_s = sum(terms_s.values())
+    if not 0 < formula_s < math.inf:
+        return AlgorithmTime(name, "none", None, note=f"fitted to {spans(model)}: its formula is 0 here")
     return AlgorithmTime(
         name,
-        MEASURED if any(row["ranks"] == ranks and row["bytes"] == size_B for row in model.points) else FITTED,
+        EXTRAPOLATED if beyond else MEASURED if is_measured else FITTED,
         time_s,
         low_s,
         high_s,
@@ -61,7 +66,8 @@ def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -
         # Shares are those of the formula.
         terms_s={cause: seconds * time_s / formula_s for cause, seconds in terms_s.items()},
         formula=formula_text(model, regime),
-        asymptotic=" ".join(statement.text.partition(" = ")[2] for statement in model.views.asymptotic),
+        asymptotic=growth_text(model, regime),
+        note=f"fitted to {spans(model)}" if beyond else "",
     )
 
 
@@ -73,8 +79,9 @@ def _cause(term: Term) -> str:
 
 
 def spans(model: CollectiveModel) -> str:
-    """`2 to 32 ranks and 8 B to 4 MiB`: the ranks and sizes that a fitted model holds for."""
-    ranks = [count for regime in model.regimes for count in (regime.min_ranks, regime.max_ranks or 0)]
-    sizes = [size for regime in model.regimes for size in (regime.min_B, regime.max_B or 0.0)]
-    many = f"{min(ranks)} to {max(ranks)} ranks" if min(ranks) < max(ranks) else f"{max(ranks)} ranks"
-    return f"{many} and {format_bytes(min(sizes))} to {format_bytes(max(sizes))}" if max(sizes) else many
+    """`2 to 32 ranks and 8 B to 4 MiB`: the ranks and sizes that were measured."""
+    ranks, sizes = ([float(row[name] or 0) for row in model.points] for name in ("ranks", "bytes"))
+    few, many = min(ranks), max(ranks)
+    text = f"{few:.0f} to {many:.0f} ranks" if few < many else f"{many:.0f} ranks"
+    low, high = format_bytes(min(sizes)), format_bytes(max(sizes))
+    return f"{text} and {low} to {high}" if low != high else f"{text} and {high}" if max(sizes) else text

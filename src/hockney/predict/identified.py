@@ -33,7 +33,15 @@ from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import APART, DEFAULT, PointRow, points, positions, rows
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
-from hockney.schedule.catalogue import ask
+from hockney.records.keys import COLLECTIVES
+from hockney.schedule.catalogue import ask, least_B
+from hockney.units import format_bytes
+
+WITHOUT_COSTS = "measure named algorithms or ping-pongs beside default, or give a machine file with --machine"
+WITHOUT_LOCALITY = (
+    "say where their ranks were: `hockney import --locality network`; or give a file with --machine"
+)
+"""Hints where no ping-pong was measured, and where none can be used."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,7 @@ class IdentifiedCell:
     """What `default` runs for so many ranks and bytes; `names` None: it cannot be told.
 
     `way`: how it was told (`hockney.predict.identify.told`); `why`: what forces it, or why it cannot be told.
+    `is_none`: it is none of the candidates, because none fits within its error.
     """
 
     ranks: int
@@ -62,6 +71,7 @@ class IdentifiedCell:
     names: Sequence[NameSet] | None
     way: str = ""
     why: str = ""
+    is_none: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ class IdentifiedOperation:
     @property
     def n_cannot_be_told(self) -> int:
         """Cells that cannot be told."""
-        return sum(cell.names is None for cell in self.cells)
+        return sum(cell.names is None and not cell.is_none for cell in self.cells)
 
 
 @dataclass(frozen=True)
@@ -122,14 +132,15 @@ def answers(
     statistic: str = "",
     ways: Sequence[str] = WAYS,
     system: object | None = None,
-    costs: MachineCosts | None = None,
+    costs: MachineCosts | str = "",
     progress: Progress = silent,
 ) -> list[IdentifiedOperation]:
     """The algorithms behind `default` of an operation of a tidy table, one answer for each set of conditions.
 
     The first of `ways` that can answer does, but where a setting decides the version is not asked. From times,
     candidates take what they took in the same table, else what a calibration on its named algorithms says, else
-    what `costs` say. RequestError where the table has no default of the operation, or nothing says what
+    what `costs` say; a text says why there are none. RequestError where the table has no default of the
+    operation, or nothing says what
     candidates would take.
     """
     pooled = points(frame, operation, statistic)
@@ -156,7 +167,7 @@ def answers(
 
 
 def _further(
-    untold: IdentifiedOperation, training: Training, costs: MachineCosts | None, ways: Sequence[str]
+    untold: IdentifiedOperation, training: Training, costs: MachineCosts | str, ways: Sequence[str]
 ) -> IdentifiedOperation:
     """From times, where nothing else tells; the answer as it is where a setting decides and times do not tell."""
     why = next((cell.why for cell in untold.cells if cell.why), "")
@@ -250,22 +261,25 @@ def _places(training: Training) -> list[DefaultCall]:
     ]
 
 
-def _by_times(training: Training, costs: MachineCosts | None) -> IdentifiedOperation:
+def _by_times(training: Training, costs: MachineCosts | str) -> IdentifiedOperation:
     warnings = []
     fitted = _calibrated(training)
     if isinstance(fitted, Mixed):
         found = fitted.found
     else:
-        if costs is None:
+        if isinstance(costs, str):
             raise RequestError(
-                f"nothing says what the candidates of {training.operation} would take: {fitted}",
-                "measure named algorithms or ping-pongs beside default, or give a machine file with --machine",
+                f"nothing says what the candidates of {training.operation} would take: "
+                + ", and ".join(filter(None, (str(fitted), costs))),
+                WITHOUT_LOCALITY if costs else WITHOUT_COSTS,
             )
-        found = identify(training, FromCosts(costs))
+        reduces = COLLECTIVES[training.operation].reduces
+        found = identify(training, [FromCosts(one) for one in costs.unsure(reduces=reduces)])
         warnings.append(
             f"no named algorithm was measured beside {DEFAULT}: candidates are simulated with {costs.origin}, "
-            f"which may be off by a factor of {UNCALIBRATED:g}"
+            "and may be off by a factor of two; of algorithms that are no candidates most go unnoticed"
         )
+    warnings += _below(training, found)
     if any(len(chain.cells) == 1 for chain in found.chains):
         warnings.append("some ranks have a single size: there no switch can be seen")
     cells, switches = [], []
@@ -296,7 +310,25 @@ def _answered(chain: Chain, cell: ChainCell, found: Identification) -> Identifie
             NameSet(tuple(found.candidates[state].name for state in name), float(cell.share[name].sum()))
             for name in cell.names
         )
-    return IdentifiedCell(cell.ranks, chain.nodes, cell.size_B, names, TIMES)
+    return IdentifiedCell(cell.ranks, chain.nodes, cell.size_B, names, TIMES, is_none=cell.is_none)
+
+
+def _below(training: Training, found: Identification) -> list[str]:
+    """Which candidates are out because libraries would run others, in words."""
+    operation, mpi = training.operation, _places(training)[0].mpi
+    needs: dict[str, list[str]] = {}
+    for ranks in sorted({chain.ranks for chain in found.chains}):
+        least = min(cell.size_B for chain in found.chains if chain.ranks == ranks for cell in chain.cells)
+        for name in {one.choice.algorithm: None for one in found.candidates if one.choice is not None}:
+            if (need := least_B(operation, name, ranks)) > least:
+                needs.setdefault(name, []).append(f"{format_bytes(need)} on {ranks} ranks")
+    # Of many numbers of ranks the ends tell how the need grows.
+    said = [f"{name} below {' to '.join(dict.fromkeys([of[0], of[-1]]))}" for name, of in needs.items()]
+    components = {decisions_for(mpi).component(operation, chain.ranks, chain.nodes) for chain in found.chains}
+    return [
+        *([f"no candidates for want of elements: {', '.join(said)}"] if said else []),
+        *(f"{mpi}: its component {one} serves {operation}" for one in sorted(components - {""})),
+    ]
 
 
 def _switches(chain: Chain, found: Identification) -> list[AlgorithmSwitch]:

@@ -27,15 +27,13 @@ def strided(layout: str, blocks: int, block_B: int, stride_B: int) -> Shape:
     than MOST_B.
     """
     if layout not in LISTED:
-        raise RequestError(f"unknown layout {layout!r}", f"known: {', '.join(LISTED)}, or a --face")
+        raise RequestError(f"unknown layout {layout!r}", f"known: {', '.join(LISTED)}, or a face: x, y, z")
     for name, value in (("blocks", blocks), ("block", block_B), ("stride", stride_B)):
         if value < 1:
-            raise RequestError(
-                f"--{name} {value}: a layout needs 1 or more", "for example --blocks 2048 --block 8B"
-            )
+            raise RequestError(f"{name} {value}: a layout needs 1 or more", "for example vector:2048x8B/64B")
     if stride_B < block_B:
         raise RequestError(
-            f"--stride {stride_B} B is less than --block {block_B} B: the blocks would overlap",
+            f"a stride of {stride_B} B is less than the block of {block_B} B: the blocks would overlap",
             "the stride leads from the start of a block to that of the next",
         )
     return _shape(layout, blocks, block_B, stride_B, element_B=1)
@@ -50,9 +48,9 @@ def face(axis: str, extents: Sequence[int], element_B: int) -> Shape:
         raise RequestError(f"there is no face {axis!r}", "known: x, y, z")
     if len(extents) != 3 or min(extents) < 1:
         written = "x".join(map(str, extents))
-        raise RequestError(f"--size {written} is not a block", "write for example --size 64x64x64")
+        raise RequestError(f"{written} is not a block", "write for example x:64x64x64")
     if element_B < 1:
-        raise RequestError(f"--element {element_B} B: an element has 1 B or more", "for example --element 8B")
+        raise RequestError(f"an element of {element_B} B: it has 1 B or more", "for example x:64x64x64/8B")
     x, y, z = extents
     blocks, block_B, stride_B = {
         "x": (y * z, element_B, element_B * x),

@@ -13,16 +13,24 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.placement import placement
 from hockney.machine.select import differences, matching, preferred, title, words
 from hockney.machine.system import System
-from hockney.models.base import Fit, interval
-from hockney.models.base import predict as predict_fit
+from hockney.models.base import Fit, corrected, interval
 from hockney.predict.costs import TERMS, Costs, per_byte
-from hockney.predict.message_costs import ASSUMED_SHARES, COMMAND_LINE, PROCESSOR, SIZES_B, Array, Messages
+from hockney.predict.message_costs import (
+    ASSUMED_SHARES,
+    COMMAND_LINE,
+    OVERHEAD_SHARE,
+    PROCESSOR,
+    SIZES_B,
+    Array,
+    Messages,
+)
 from hockney.predict.place import LOCALITIES, NETWORK, Place, place_of
 from hockney.predict.point_to_point import MessageTimes
 from hockney.units import format_bytes
+from hockney.vocabulary import WHERE_RANKS_WERE
 
 WITHOUT_NETWORK = (
-    "give --network-latency and --network-bandwidth, or a --machine that has such messages (orfeo_thin is a "
+    "give --network LATENCY,BANDWIDTH, or a --machine that has such messages (orfeo_thin is a "
     "published one), or measure them: `hockney measure --hosts A,B`"
 )
 """The hint where messages between nodes are needed and were not measured."""
@@ -30,6 +38,10 @@ WITHOUT_NETWORK = (
 WORK = ("copy_s_per_B", "reduce_s_per_B")
 _WORK_S_PER_B = 1e-10
 """Time of a byte that is reduced or copied, where it was not measured: 10 GB/s, a core of today."""
+
+SHARES = (OVERHEAD_SHARE, 0.14, 0.03)
+"""Of an empty message's time that a processor may take where it was not measured: of a network whose adapter does
+all the work next to nothing."""
 
 MOST_PLACED = 6_000_000
 """Most ranks with a place each: they take a gigabyte."""
@@ -81,6 +93,22 @@ class MachineCosts:
         ends = {locality: messages.at_end(end) for locality, messages in self.messages.items()}
         known = {locality: messages for locality, messages in ends.items() if messages is not None}
         return replace(self, messages=known) if len(known) == len(ends) else None
+
+    def unsure(self, *, reduces: bool) -> list[MachineCosts]:
+        """The costs themselves, and with other values of what was assumed: see `SHARES`; reductions cost nothing
+        in some, where they are asked for."""
+        assumed = any(messages.assumed_names for messages in self.messages.values())
+        made = []
+        for share in SHARES if assumed else SHARES[:1]:
+            messages = {
+                locality: Messages.assumed(one.one_way_s, one.origins, one.rendezvous_above_B, share)
+                if one.assumed_names == set(PROCESSOR)
+                else one
+                for locality, one in self.messages.items()
+            }
+            for reduce_s_per_B in {self.reduce_s_per_B: None, 0.0: None} if reduces else (self.reduce_s_per_B,):
+                made.append(replace(self, messages=messages, reduce_s_per_B=reduce_s_per_B))
+        return made
 
     def on_nodes(self, nodes: int | None) -> MachineCosts:
         """Costs of ranks without a place, known to be on so many nodes; None: that is not known.
@@ -215,7 +243,7 @@ def of_machine(
         machine = machine.model_copy(update={"point_to_point": matching(machine, where)})
     messages: dict[int, Messages] = {}
     largest_B: list[int] = []
-    warnings = [f"reductions and copies were not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s is assumed"]
+    warnings = [f"reductions and copies are assumed, not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s"]
     for locality, name in enumerate(LOCALITIES):
         entries = _entries(machine, name)
         if not entries:
@@ -231,7 +259,7 @@ def of_machine(
     if not messages:
         raise RequestError(
             f"{origin} has no ping-pong of a known locality",
-            "measure one: `hockney measure`, `hockney fit`, or describe the system with --system",
+            f"{WHERE_RANKS_WERE}; or measure one: `hockney measure`, `hockney fit`",
         )
     return MachineCosts(
         messages, origin, warnings, largest_B=min(largest_B, default=None), one_node=ranks_of_one_node(machine)
@@ -289,7 +317,7 @@ def _stand_ins(entries: Sequence[Entry], *, can_choose: bool) -> list[str]:
 
 
 def _of_entry(entry: Entry, origin: str) -> Messages:
-    one_way = predict_fit(entry.fits["piecewise"], SIZES_B)
+    one_way = _times(entry)
     loggp = entry.fits.get("loggp")
     origin = f"{origin}, {entry.locality}"
     origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"{origin}: piecewise")
@@ -308,11 +336,15 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
     )
 
 
+def _times(entry: Entry) -> Array:
+    """Seconds of a message at each of SIZES_B, as `hockney predict` answers."""
+    return corrected(entry.fits["piecewise"], SIZES_B, entry.measured)
+
+
 def _ends(entry: Entry) -> tuple[Array, Array] | None:
     """The 95 % interval of a message's time at each of SIZES_B, as ratios to it."""
-    fit = entry.fits["piecewise"]
-    bounds = interval(fit, SIZES_B, entry.measurements.series if entry.measurements.points else None)
-    time_s = predict_fit(fit, SIZES_B)
+    bounds = interval(entry.fits["piecewise"], SIZES_B, entry.measured)
+    time_s = _times(entry)
     if bounds is None or not (time_s > 0).all():
         return None
     return bounds[0] / time_s, bounds[1] / time_s
@@ -342,7 +374,7 @@ def _with_rate(messages: Messages, rate: Entry, origin: str) -> Messages:
 
     Its interval is its own; where it has none, there is none of the whole.
     """
-    between = np.maximum(predict_fit(rate.fits["piecewise"], SIZES_B), 0.0)
+    between = np.maximum(_times(rate), 0.0)
     if rate.operation == "bandwidth":
         between = np.minimum(between, messages.one_way_s)
     ends = _ends(rate)

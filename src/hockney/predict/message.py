@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field, computed_field
 
 from hockney.errors import RequestError
@@ -15,8 +16,9 @@ from hockney.machine.formula import MESSAGES, OVERSUBSCRIBED, formula, published
 from hockney.machine.levels import level_remark
 from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import title
-from hockney.models.base import Regime, corrected, interval, predict
-from hockney.units import format_bytes
+from hockney.models.base import Regime, corrected, correction_share, interval, predict
+from hockney.records.series import Series, size_place
+from hockney.units import format_bytes, percent
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class MessagePrediction:
     extrapolated: bool
     factor: float | None
     concerns: Annotated[Sequence[str], Field(exclude=True)] = ()
-    """What the measurements near this size leave in doubt."""
+    """What the measurements near this size leave in doubt, and what was not measured besides the size."""
 
     @computed_field
     @property
@@ -74,9 +76,10 @@ known of these steps is the error of one step inside the measurements."""
 MOST_B = 2**63 - 1
 
 
-def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
+def predict_message(entry: Entry, size_B: int, model: str, beyond: float = 1.0) -> MessagePrediction:
     """Time of one message of `size_B` ≥ 0 bytes by the fit of that name.
 
+    `beyond`: as many times the links measured does the message cross; its interval grows as beyond sizes.
     RequestError for a negative size or one beyond MOST_B, a model that is not fitted, or a fit that gives a
     negative time there.
     """
@@ -98,19 +101,20 @@ def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
             f"model {model!r} gives {readable_s:.3g} s for {size_B} B: its parameters are not physical",
             "choose another --model",
         )
-    measured = entry.measurements.series if entry.measurements.points else None
+    measured = entry.measured
     time_s = float(corrected(fit, size_B, measured))
+    least, most = (1.0, 1.0) if measured is None or len(entry.pairs) < 2 else _pairs_around(measured, size_B)
     bounds = interval(fit, size_B, measured)
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
-    steps = 0.0 if factor is None or factor <= 1 else math.log(factor) / math.log(STEP)
+    steps = math.log(max(factor or 1.0, 1.0) * beyond) / math.log(STEP)
     return MessagePrediction(
         size_B=size_B,
         time_s=time_s,
         readable_s=readable_s,
-        weight=0.0 if extrapolated or fit.quality is None else fit.quality.correction_weight or 0.0,
-        low_s=None if bounds is None else _widened(time_s, float(bounds[0]), 1 + steps),
-        high_s=None if bounds is None else _widened(time_s, float(bounds[1]), 1 + steps),
+        weight=float(correction_share(fit, size_B, measured)),
+        low_s=None if bounds is None else _widened(time_s, min(float(bounds[0]), least * time_s), 1 + steps),
+        high_s=None if bounds is None else _widened(time_s, max(float(bounds[1]), most * time_s), 1 + steps),
         bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
         regime=fit.regimes[index],
         formula=formula(fit, index),
@@ -135,7 +139,8 @@ def _concerns(entry: Entry, size_B: int) -> list[str]:
     """What the measurements near a size leave in doubt: two modes of times, or a marked point."""
     around = [modes for modes in entry.modes if modes.smallest_B <= size_B <= modes.largest_B]
     concerns = [
-        f"measured in two modes around it: {modes.times_as_long:.2g} times as long {modes.share:.0%} of the time"
+        f"measured in two modes around it: {modes.times_as_long:.2g} times as long "
+        f"{percent(modes.share)} of the time"
         for modes in sorted(around, key=lambda modes: -modes.times_as_long)[:1]  # of several pairs the worst
     ]
     points = entry.measurements.points
@@ -147,6 +152,13 @@ def _concerns(entry: Entry, size_B: int) -> list[str]:
             named = ", ".join(mark for mark in MARKS if mark in marks)
             concerns.append(f"measured nearby, {format_bytes(near_B)} is marked: {named}")
     return concerns
+
+
+def _pairs_around(measured: Series, size_B: int) -> tuple[float, float]:
+    """The least and the largest time of the pairs around a size, as ratios to theirs together."""
+    at, nodes = size_place(size_B), size_place(measured.size_B)
+    least, most = (np.interp(at, nodes, end_s / measured.time_s) for end_s in (measured.low_s, measured.high_s))
+    return float(least), float(most)
 
 
 def _widened(time_s: float, end_s: float, times: float) -> float:

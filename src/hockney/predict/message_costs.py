@@ -21,7 +21,7 @@ PROCESSOR = ("overhead_s", "receive_overhead_s", "gap_s")
 """The LogGOPS parameters that follow from this share."""
 COMMAND_LINE = "the command line"
 ASSUMED = "assumed: 35 % of an empty message"
-ASSUMED_SHARES = "o and g were not measured: each takes 35 % of an empty message, as is usual"
+ASSUMED_SHARES = "o and g are assumed, not measured: 35 % of an empty message each"
 """What a prediction says that stands on this share."""
 
 
@@ -64,10 +64,14 @@ class Messages:
 
     @classmethod
     def assumed(
-        cls, one_way_s: Array, origins: Mapping[str, str], rendezvous_above_B: float | None = None
+        cls,
+        one_way_s: Array,
+        origins: Mapping[str, str],
+        rendezvous_above_B: float | None = None,
+        share: float = OVERHEAD_SHARE,
     ) -> Messages:
-        """Messages known by their one-way time alone: either processor takes `OVERHEAD_SHARE` of an empty one."""
-        overhead_s = OVERHEAD_SHARE * float(one_way_s[0])
+        """Messages known by their one-way time alone: either processor takes this share of an empty one."""
+        overhead_s = share * float(one_way_s[0])
         return cls(
             one_way_s,
             overhead_s,

@@ -9,10 +9,11 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.select import parse_where
+from hockney.machine.shipped import MACHINE
 from hockney.machine.system import System, find_system
 from hockney.predict.machine_costs import MachineCosts, of_machine, of_system
 from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, OVERHEAD_SHARE, SIZES_B, Messages
-from hockney.predict.options import MACHINE, MachineFile, MessageCosts, NetworkOptions, Placing
+from hockney.predict.options import MachineFile, MessageCosts, NetworkOptions, Placing
 from hockney.predict.place import NETWORK
 from hockney.units import format_rate, format_time
 
@@ -114,8 +115,8 @@ def _lacking(figures: NetworkFigures, system: System | None) -> str:
 
 
 def figures_of(options: NetworkOptions) -> NetworkFigures:
-    """What the two options of a network say."""
-    return NetworkFigures(options.network_latency_s, options.network_bandwidth_B_per_s)
+    """What the option of a network says."""
+    return NetworkFigures(*options.network)
 
 
 def machine_of(options: MachineFile) -> Machine:
@@ -130,8 +131,8 @@ def has_machine(options: MachineFile) -> bool:
 
 def refuse_places(options: Placing) -> None:
     """RequestError where something is said that means nothing without a system."""
-    if options.mapping or options.nodes is not None or options.ppn is not None:
-        raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
+    if options.mapping or options.ppn is not None:
+        raise RequestError("--mapping and --ppn need --system", "say which system the ranks are on")
 
 
 def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[MachineCosts, System | None]:

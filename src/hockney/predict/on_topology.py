@@ -14,7 +14,6 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.network.bisection.bisection import bisection
-from hockney.network.node_choice import allocated
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.predict.collective import UNSHARED, AlgorithmTime, predict_one
@@ -25,11 +24,11 @@ from hockney.predict.options import MessageCosts
 from hockney.predict.place import Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
-from hockney.units import format_bytes_rounded, format_rate
+from hockney.units import format_rate, format_size
 
 UNSHARED_LINKS = (
     "messages share no link of the network in these times; where many cross at once they take longer "
-    "(`hockney simulate --torus` or `--fat-tree` has the links)"
+    "(`hockney simulate --topology` has the links)"
 )
 MOST_LINKED = 2e4
 """Messages that are simulated one by one on shared links: seconds."""
@@ -52,7 +51,7 @@ class RanksOnTopology:
         if needed > len(self.among.nodes):
             raise RequestError(
                 f"{ranks} ranks, {self.ppn} on a node, need {needed} nodes, not {len(self.among.nodes)}",
-                "give a larger --topology or --allocation, or --ppn",
+                "give a larger --topology, or --ppn",
             )
         node = self.among.nodes[np.arange(ranks) // self.ppn].astype(np.int32)
         return Place.of_nodes(node, min(self.ppn, ranks), self.among.links.network.shape)
@@ -114,7 +113,7 @@ class RanksOnTopology:
         elif not least_s:
             return row
         else:
-            how = f"{format_bytes_rounded(moved_B)} over a bisection of {format_rate(rate_B_per_s)}"
+            how = f"{format_size(moved_B)} over a bisection of {format_rate(rate_B_per_s)}"
         note = "; ".join(filter(None, [f"at least: {how}", row.note]))
         return AlgorithmTime(row.algorithm, UNSHARED, None, low_s=least_s, asymptotic=row.asymptotic, note=note)
 
@@ -143,17 +142,13 @@ def on_topology(case: MessageCosts, ranks: int) -> RanksOnTopology | None:
     RequestError where they contradict a system, or where nothing says what a link carries.
     """
     if not case.topology:
-        if case.allocation is not None or case.allocation_nodes is not None:
-            raise RequestError("--allocation needs --topology", "for example --topology torus:8x8x8")
         return None
     if case.system:
         raise RequestError("--system and --topology both say where ranks are", "leave one of them out")
-    if case.mapping or case.nodes is not None:
-        raise RequestError(
-            "--mapping and --nodes mean nothing with --topology", "say --allocation, --allocation-nodes or --ppn"
-        )
+    if case.mapping:
+        raise RequestError("--mapping means nothing with --topology", "say --ppn")
     network = parse_spec(case.topology)
-    among = Allocated(Links.of(network), allocated(network, case))
+    among = Allocated(Links.of(network), np.arange(network.nodes))
     ppn = case.ppn or -(-ranks // len(among.nodes))
     if (rate := among.links.node_link_B_per_s) is not None:
         return RanksOnTopology(among, ppn, rate, COMMAND_LINE)

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
 
 from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option
-from hockney.machine.level_option import AnyLevel
-from hockney.network.node_choice import NodeChoice
+from hockney.machine.shipped import MACHINE, usual
 from hockney.schedule.catalogue import algorithm_names
 from hockney.units import parse_bytes, parse_extents, parse_positive_rate, parse_time
 from hockney.words import segment, wholes, written
-
-MACHINE = Path("machine.json")
-"""The file that is read where none is named."""
 
 
 class MachineFile(BaseModel):
     """Where costs of messages come from."""
 
-    machine: Annotated[Path, Option()] = MACHINE
+    machine: Annotated[Path, Option()] = Field(default=MACHINE, validate_default=True)
     _held: Any = PrivateAttr(default=None)
     """A `machine.file.Machine` in place of the file's: see `machine_of` in predict/network_figures.py."""
+
+    @field_validator("machine")
+    @classmethod
+    def _where_it_is(cls, machine: Path) -> Path:
+        return usual(machine)
 
     def holding(self, machine: object) -> Self:
         """The same options with a machine that is there already; `machine` of the options then only names it."""
@@ -40,116 +42,92 @@ class Sizes(BaseModel):
 
     sizes_B: Annotated[
         list[int],
-        Option("Several: with commas.", flags=("--bytes",), read=parse_bytes, repeat=True, commas=True),
+        Option(flags=("--bytes",), read=parse_bytes, repeat=True, commas=True),
     ] = Field(default_factory=list)
 
 
-class Strided(BaseModel):
-    """Where the blocks of scattered data lie in memory."""
+class Strides(NamedTuple):
+    """Blocks of scattered data in memory: their kind, length and distance; None where their number follows."""
 
-    layout: Annotated[str | None, Option("vector, indexed (the same as a list) or irregular.")] = None
-    block_B: Annotated[
-        int | None,
-        Option("With --layout: length of a block, such as 8B.", flags=("--block",), read=parse_bytes),
-    ] = None
-    stride_B: Annotated[
-        int | None,
-        Option(
-            "With --layout: distance from block to block, such as 64B; the mean distance of irregular ones.",
-            flags=("--stride",),
-            read=parse_bytes,
-        ),
-    ] = None
+    layout: str
+    block_B: int
+    stride_B: int
+    blocks: int | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Strides:
+        """`vector:8B/64B`, with the number of blocks `vector:2048x8B/64B`; RequestError for another form."""
+        form = re.fullmatch(r"(\w+):(?:(\d+)x)?([^/]+)/([^/]+)", text)
+        if form is None:
+            raise RequestError(f"{text!r} is no layout", "write KIND:BLOCK/STRIDE, such as vector:8B/64B")
+        kind, blocks, block, stride = form.groups()
+        return cls(kind, parse_bytes(block), parse_bytes(stride), int(blocks) if blocks else None)
 
 
 class Placing(BaseModel):
     """Where ranks are: on a system, by one of its mappings."""
 
-    system: Annotated[str, Option("A known one, or a JSON file that describes it: where ranks are.")] = ""
-    mapping: Annotated[str, Option("One that --system knows.")] = ""
-    nodes: Annotated[int | None, Option("Those that are used.")] = None
-    ppn: Annotated[int | None, Option("The most.")] = None
+    system: Annotated[str, Option("System of the ranks: a known name, or a JSON file.")] = ""
+    mapping: Annotated[str, Option("How the launcher maps ranks to cores, such as core, socket or node.")] = ""
+    ppn: Annotated[int | None, Option("Ranks on a node, at most.")] = None
 
 
-class OnTopology(NodeChoice):
+class OnTopology(BaseModel):
     """The network between the nodes, where no system says it."""
 
     topology: Annotated[
         str,
-        Option(
-            "Messages share its links; the rate of a link is the machine file's, or said: "
-            "torus:8x8x8,link=10Gbit/s."
-        ),
+        Option("Network whose links messages share, such as torus:8x8x8 or torus:8x8x8,link=10Gbit/s."),
     ] = ""
+
+
+class BetweenNodes(NamedTuple):
+    """A latency in seconds and a bandwidth in B/s; None where it is not said."""
+
+    latency_s: float | None = None
+    bandwidth_B_per_s: float | None = None
+
+    @classmethod
+    def read(cls, text: str) -> BetweenNodes:
+        """`2us,12.5GB/s`, or one of the two; RequestError for another form."""
+        said: dict[str, float] = {}
+        for word in text.split(","):
+            is_rate = word.strip().endswith("/s")
+            name = "bandwidth_B_per_s" if is_rate else "latency_s"
+            if name in said:
+                raise RequestError(
+                    f"{text!r} says one thing twice", "write LATENCY,BANDWIDTH, such as 2us,12.5GB/s"
+                )
+            said[name] = parse_positive_rate(word) if is_rate else parse_time(word)
+        return cls(**said)
 
 
 class NetworkOptions(BaseModel):
     """What messages between nodes cost, where they were not measured."""
 
-    network_latency_s: Annotated[
-        float | None,
+    network: Annotated[
+        BetweenNodes,
         Option(
-            "Latency of an empty message between nodes, such as 2us: assumed, not measured.",
-            flags=("--network-latency",),
+            "Assumed latency and bandwidth of messages between nodes, such as 2us,12.5GB/s.",
             panel=vocabulary.MACHINE,
-            read=parse_time,
+            read=BetweenNodes.read,
+            show=None,
         ),
-    ] = None
-    network_bandwidth_B_per_s: Annotated[
-        float | None,
-        Option(
-            "Bandwidth of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
-            flags=("--network-bandwidth",),
-            panel=vocabulary.MACHINE,
-            read=parse_positive_rate,
-        ),
-    ] = None
+    ] = BetweenNodes()
 
 
 class MessageCosts(OnTopology, NetworkOptions, Placing, MachineFile):
     """What messages cost between ranks that a system may place: see `costs_of` in predict/network_figures.py."""
 
-    where: Annotated[
-        list[str],
-        Option("variant, mpi, mapping, system, pairs."),
-    ] = Field(default_factory=list)
+    where: Annotated[list[str], Option()] = Field(default_factory=list)
 
 
 class Message(MachineFile, Sizes):
     """How long a message is, and which entry of a machine file predicts it."""
 
-    locality: Annotated[
-        str | None,
-        Option("[default: the nearest measured]"),
-    ] = None
-    variant: Annotated[str | None, Option()] = None
-    cache: Annotated[str | None, Option("[default: warm where measured]")] = None
-    where: Annotated[
-        list[str],
-        Option("mapping, mpi, system, source, window, pairs."),
-    ] = Field(default_factory=list)
-    model: Annotated[str, Option("To predict with.")] = "piecewise"
-    any_level: AnyLevel = False
-    reference_s: Annotated[
-        float | None,
-        Option(
-            "Time of the reference at which the machine is now, such as 0.105us: within a level it drifts. "
-            "[default: that of the campaign]",
-            read=parse_time,
-            flags=("--reference",),
-            metavar="TIME",
-        ),
-    ] = None
-    large_reference_s: Annotated[
-        float | None,
-        Option(
-            "With --reference: time of 64 KiB at which the machine is now, such as 4.1us: memory drifts by "
-            "itself.",
-            read=parse_time,
-            flags=("--large-reference",),
-            metavar="TIME",
-        ),
-    ] = None
+    locality: Annotated[str | None, Option()] = None
+    where: Annotated[list[str], Option()] = Field(default_factory=list)
+    model: Annotated[str, Option("Model of the time, such as piecewise, hockney or loggp.")] = "piecewise"
 
 
 WORST = "worst"
@@ -157,8 +135,8 @@ WORST = "worst"
 
 
 def _congestion(text: str) -> str:
-    """The text itself; RequestError for what is neither a factor of at least 1 nor WORST."""
-    if text == WORST:
+    """The text itself; RequestError for what is a factor below 1, and for what is none and names no topology."""
+    if text == WORST or ":" in text:
         return text
     try:
         factor = float(text)
@@ -167,57 +145,39 @@ def _congestion(text: str) -> str:
     if not 1 <= factor < math.inf:
         raise RequestError(
             f"{text!r} is no congestion: it says how many times as long a byte takes, 1 or more",
-            f"for example 2.1, or {WORST}",
+            f"for example 2.1, {WORST}, or torus:8x8x8",
         )
     return text
 
 
-class AddedEffects(Strided):
+class AddedEffects(BaseModel):
     """Effects that a ping-pong hides; each that is named is added to its time."""
 
     hops: Annotated[int | None, Option("Links that the message crosses."), Field(ge=1)] = None
-    hop_latency_s: Annotated[
-        float | None,
-        Option(
-            "With --hops: latency of a link, such as 45ns, where the machine file has none.",
-            flags=("--hop-latency",),
-            read=parse_time,
-        ),
-        Field(ge=0),
-    ] = None
     queue: Annotated[int | None, Option("Posted receives that lie before the matching one."), Field(ge=0)] = None
     congestion: Annotated[
         str | None,
         Option(
-            f"Times as long that a byte takes, such as 2.1; {WORST}: under the machine's worst mapping.",
+            f"Slowdown of each byte: a factor, {WORST} for the worst mapping, or a network such as torus:8x8.",
             read=_congestion,
         ),
     ] = None
-    busy_sender: Annotated[
-        bool, Option("The sender computes meanwhile, as long as the transfer takes.", flags=("--busy-sender",))
-    ] = False
-    overlap: Annotated[
-        float | None,
-        Option("With --busy-sender: share of the transfer that proceeds meanwhile, where it was not measured."),
-        Field(ge=0, le=1),
+    strides: Annotated[
+        Strides | None,
+        Option(
+            "Blocks and stride of scattered data, such as vector:8B/64B (also indexed, irregular).",
+            flags=("--layout",),
+            read=Strides.read,
+        ),
     ] = None
+    busy_sender: Annotated[
+        bool, Option("The sender computes while the message travels.", flags=("--busy-sender",))
+    ] = False
 
     @property
     def are_asked(self) -> bool:
-        """Whether any effect is named. RequestError for an option that says something of one that is not."""
-        for given, needed, flag in (
-            (self.hop_latency_s, self.hops, "--hop-latency needs --hops"),
-            (self.overlap, self.busy_sender or None, "--overlap needs --busy-sender"),
-            (self.block_B, self.layout, "--block needs --layout"),
-            (self.stride_B, self.layout, "--stride needs --layout"),
-        ):
-            if given is not None and needed is None:
-                raise RequestError(flag, "give both, or leave both out")
-        if self.layout is not None and (self.block_B is None or self.stride_B is None):
-            raise RequestError(
-                "--layout needs --block and --stride", "for example --layout vector --block 8B --stride 64B"
-            )
-        asked = (self.hops, self.queue, self.layout, self.congestion)
+        """Whether any effect is named."""
+        asked = (self.hops, self.queue, self.strides, self.congestion)
         return self.busy_sender or any(effect is not None for effect in asked)
 
 
@@ -229,24 +189,26 @@ class CollectiveCase(MessageCosts, Sizes):
     algorithm: Annotated[
         str,
         Option(
-            "One, several, `all`, or `best` for the fastest alone.",
+            "Algorithm, several with commas, all, or best for the fastest alone.",
             commas=True,
             known=lambda: ("all", "best", *algorithm_names()),
         ),
     ] = "all"
-    root: Annotated[int, Option()] = 0
     segment_B: Annotated[
         int | None,
         Option(
-            "Or best: the best of each algorithm.",
+            "Size of a segment, such as 4KiB, none, or best for the best of each algorithm.",
             flags=("--segment",),
             read=lambda text: None if text == "best" else segment(text),
             show=lambda size_B: written(size_B or 0),
         ),
     ] = 0
     """None: the best of each algorithm."""
-    table: Annotated[Path | None, Option("Predictions are calibrated on them.")] = None
-    statistic: Annotated[str, Option("The one of --table that is predicted.")] = ""
+    table: Annotated[
+        Path | None, Option("Campaign or tidy table with collectives that calibrate predictions.")
+    ] = None
+    statistic: Annotated[str, Option()] = ""
+    formulas: Annotated[bool, Option("Add formula, growth and largest term of each algorithm.")] = False
 
 
 MOST_RANKS = 2**24
@@ -273,13 +235,19 @@ class FftCase(OnTopology, NetworkOptions, MachineFile):
     size: Annotated[int, Option("Numbers along each side of the cube, complex and of double precision.")]
     ranks: Annotated[
         list[int],
-        Option("64,100 or 256-65536: of a range its ends and the powers of two between them.", read=_ranks),
+        Option(
+            "Numbers of ranks: 64,100 or 256-65536 (its ends and the powers of two between them).", read=_ranks
+        ),
     ]
     algorithm: Annotated[
-        str, Option("Of the all-to-alls; best: the fastest of each.", known=lambda: ("best", *algorithm_names()))
+        str,
+        Option(
+            "Algorithm of the all-to-alls, or best for the fastest of each.",
+            known=lambda: ("best", *algorithm_names()),
+        ),
     ] = "best"
-    ppn: Annotated[int | None, Option("With --topology: the most.")] = None
-    where: Annotated[list[str], Option("variant, mpi, mapping, system, pairs.")] = Field(default_factory=list)
+    ppn: Annotated[int | None, Option("Ranks on a node of the topology, at most.")] = None
+    where: Annotated[list[str], Option()] = Field(default_factory=list)
 
     @property
     def costs(self) -> MessageCosts:
@@ -292,41 +260,54 @@ MOST_ELEMENTS = 10**15
 """Elements along one direction; more than any memory has bytes."""
 
 
-class BlockLayout(Strided):
-    """A layout by its blocks."""
+class Face(NamedTuple):
+    """The face of a block of elements in C order, x fastest."""
 
-    blocks: Annotated[int | None, Option("With --layout: how many blocks.")] = None
+    axis: str
+    extents: tuple[int, ...]
+    element_B: int = 8
+
+    @classmethod
+    def read(cls, text: str) -> Face:
+        """`x:64x64x64`, of elements of 4 B `x:64x64x64/4B`; RequestError for another form."""
+        axis, _, rest = text.partition(":")
+        extents, _, element = rest.partition("/")
+        example = "x:64x64x64"
+        return cls(
+            axis,
+            parse_extents(
+                extents, "a block", "elements", dimensions=(3,), at_most=MOST_ELEMENTS, example=example
+            ),
+            parse_bytes(element or "8"),
+        )
 
 
-class BlockFace(BaseModel):
-    """A layout by the face of a block of elements."""
+def _layout(text: str) -> Strides | Face:
+    return Strides.read(text) if len(text.partition(":")[0]) > 1 else Face.read(text)
 
-    face: Annotated[str | None, Option("x, y or z: the face of a block in C order, x fastest.")] = None
-    shape: Annotated[
-        tuple[int, ...] | None,
-        Option("Elements of the block of --face.", flags=("--size",), read=lambda text: _extents(text)),
-    ] = None
-    element_B: Annotated[
-        int,
+
+class ScatteredData(BaseModel):
+    """A layout, by its blocks or as the face of a block of elements."""
+
+    layout: Annotated[
+        Strides | Face | None,
         Option(
-            "With --face: size of an element. [default: 8B]", flags=("--element",), read=parse_bytes, show=None
+            "Blocks and their stride, such as vector:2048x8B/64B (also indexed, irregular), or the face of a "
+            "block: x:128x64x32/8B.",
+            read=_layout,
         ),
-    ] = 8
+    ] = None
 
 
 class EffectOptions(MachineFile):
     """Which effect of a machine file says what layouts cost."""
 
-    locality: Annotated[str | None, Option("[default: the nearest measured]")] = None
-    where: Annotated[list[str], Option("mpi, variant, mapping, system, placement.")] = Field(default_factory=list)
-
-
-def _extents(text: str) -> tuple[int, ...]:
-    return parse_extents(text, "a block", "elements", dimensions=(3,), at_most=MOST_ELEMENTS, example="64x64x64")
+    locality: Annotated[str | None, Option()] = None
+    where: Annotated[list[str], Option()] = Field(default_factory=list)
 
 
 class ProfileCase(MessageCosts):
     """Which profile is predicted, and for how many ranks."""
 
     file: Annotated[Path, Argument("File of `hockney profile`.", metavar="PROFILE.JSON")]
-    ranks: Annotated[int | None, Option("[default: those of the profile]")] = None
+    ranks: Annotated[int | None, Option("Number of ranks. [default: those of the profile]")] = None

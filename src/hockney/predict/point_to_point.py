@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from hockney.errors import RequestError
-from hockney.machine.placement import placement_of_pair
 from hockney.machine.system import System
 from hockney.predict.place import LOCALITIES, NETWORK
-from hockney.records.record import Locality
 
 _LATENCY_S = (2e-7, 3e-7, 4e-7, 7e-7, 2e-6)
 _BANDWIDTH_B_PER_S = (1e10, 8e9, 7e9, 5e9, 5e9)
@@ -19,12 +16,12 @@ _BANDWIDTH_B_PER_S = (1e10, 8e9, 7e9, 5e9, 5e9)
 class MessageTimes:
     """Seconds one way by locality (index into LOCALITIES) and size.
 
-    `pairs`: ping-pong rows of a tidy table. Its localities are those in the column `locality`, else those of the
-    system's channels. What was not measured is what is usual, and for the network what the system file says.
+    `pairs`: ping-pong rows of a tidy table, with a column `locality` (`machine.locality`). What was not measured
+    is what is usual, and for the network what the system file says.
     """
 
     def __init__(self, pairs: pd.DataFrame, system: System) -> None:
-        self._curves = _measured(pairs, system)
+        self._curves = _measured(pairs)
         self._network = system.network
 
     @property
@@ -47,38 +44,17 @@ class MessageTimes:
         return latency_s + size_B / bandwidth
 
 
-def _measured(pairs: pd.DataFrame, system: System) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+def _measured(pairs: pd.DataFrame) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     rows = pairs[(pairs["operation"] == "pingpong") & (pairs["statistic"] == "one_way") & (pairs["time_s"] > 0)]
-    if rows.empty:
+    if rows.empty or "locality" not in rows:
         return {}
-    localities = _localities(rows, system)
     curves = {}
-    for locality in sorted({word for word in localities if word is not None}):
-        of_it = rows[[word == locality for word in localities]]
+    for locality, of_it in rows.groupby("locality"):
+        if locality not in LOCALITIES:
+            continue
         median = of_it.assign(size=of_it["bytes"].clip(lower=1)).groupby("size")["time_s"].median()
         curves[LOCALITIES.index(locality)] = (
             np.log2(median.index.to_numpy(np.float64)),
             np.log(median.to_numpy(np.float64)),
         )
     return curves
-
-
-def _localities(rows: pd.DataFrame, system: System) -> list[Locality | None]:
-    words = rows["locality"] if "locality" in rows.columns else pd.Series("", rows.index)
-    of_channel: dict[tuple[str, int], Locality | None] = {}
-
-    def of(word: object, channel: str, receiver: int) -> Locality | None:
-        if isinstance(word, str) and word in LOCALITIES:
-            return word  # type: ignore[return-value]
-        key = (channel, receiver)
-        if key not in of_channel:
-            try:
-                of_channel[key] = placement_of_pair(system, channel, receiver).locality(0, 1)
-            except RequestError:
-                of_channel[key] = None
-        return of_channel[key] if of_channel[key] in LOCALITIES else None
-
-    return [
-        of(word, str(channel), int(receiver))
-        for word, channel, receiver in zip(words, rows["mapping"], rows["repetition"], strict=True)
-    ]

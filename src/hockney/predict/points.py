@@ -109,11 +109,7 @@ def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
     if rows.empty:
         known = ", ".join(sorted(set(of_it["statistic"].astype(str)) - set(RATES))) or "only rates"
         raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {known}")
-    table = pd.DataFrame(index=rows.index)
-    for name in TEXT:
-        table[name] = as_text(rows[name]) if name in rows.columns else ""
-    for name in NUMBERS:
-        table[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
+    table = texts_and_numbers(rows)
     truth = rows["oversubscribed"] if "oversubscribed" in rows.columns else pd.Series(pd.NA, rows.index)
     table["oversubscribed"] = truth.astype("boolean").fillna(value=False).astype(bool)
     table["time_s"] = rows["time_s"].astype("float64")
@@ -123,7 +119,17 @@ def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
     return table
 
 
-def as_text(column: pd.Series) -> pd.Series:
+def texts_and_numbers(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns `TEXT` and `NUMBERS` of the rows; what they do not have is empty."""
+    table = pd.DataFrame(index=rows.index)
+    for name in TEXT:
+        table[name] = _as_text(rows[name]) if name in rows.columns else ""
+    for name in NUMBERS:
+        table[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
+    return table
+
+
+def _as_text(column: pd.Series) -> pd.Series:
     """The values of a column as text, what is unknown as none."""
     if column.dtype == "str":
         return column.fillna("")

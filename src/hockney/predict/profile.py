@@ -14,8 +14,10 @@ from hockney.machine.select import parse_where, select_entry
 from hockney.predict.collective import UNCALIBRATED
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.every_algorithm import chosen, nodes_of, predict_collective
+from hockney.predict.from_model import FITTED, INTERPOLATED, MEASURED
 from hockney.predict.message import MessagePrediction, predict_message
 from hockney.predict.options import CollectiveCase, MessageCosts, ProfileCase
+from hockney.predict.points import DEFAULT
 from hockney.records.keys import COLLECTIVES
 from hockney.records.profile import Call, Profile, load
 from hockney.records.record import LOCALITIES
@@ -50,6 +52,7 @@ class SumInterval:
 class PredictedCalls:
     """Calls of the profile as they would be: `time_s` on a rank, by the library's own choice where it is known.
 
+    `waiting_s`: the part of `measured_s` spent waiting for other ranks, None where the profile does not have it.
     `best_s` is by the best algorithm of each size. Both are None where nothing is predicted, and `note` says why.
     `unknown_s` is the part of `time_s` where the library's choice is not known: there the best stands for it.
     `interval` is that of `time_s`; None where some of its costs have none.
@@ -61,6 +64,7 @@ class PredictedCalls:
     ranks: int
     calls_of_a_rank: float
     measured_s: float
+    waiting_s: float | None = None
     time_s: float | None = None
     best_s: float | None = None
     unknown_s: float = 0.0
@@ -86,12 +90,15 @@ class AlgorithmChange:
 class PredictedProfile:
     """The profile's communication on so many ranks of a machine; sums are over what is predicted.
 
+    `measured_s` and `waiting_s` (what is known of it) are of one of the `profiled_ranks` ranks.
     `unknown_s` and `interval` as of a row.
     """
 
     mpi: str
     ranks: int
+    profiled_ranks: int
     measured_s: float
+    waiting_s: float
     time_s: float
     best_s: float
     unknown_s: float
@@ -116,19 +123,19 @@ class _Costs:
             shared | {"operation": operation, "ranks": ranks, "sizes_B": [size_B]}
         )
 
-    def _best(self, case: CollectiveCase) -> tuple[float, str]:
-        """The time of the quickest algorithm, and which one that is."""
-        (answer,) = predict_collective(case).predictions
-        self.warnings += answer.warnings
-        times = [(row.time_s, row.algorithm) for row in answer.algorithms if row.time_s is not None]
-        if not times:
-            raise RequestError(f"no time of {case.operation} is known", answer.algorithms[0].note)
-        return min(times)
-
     def _of(self, operation: str, ranks: int, size_B: int) -> CallCost:
         """RequestError where nothing predicts it."""
         case = self._case(operation, ranks, size_B)
-        best_s, best = self._best(case)
+        (answer,) = predict_collective(case).predictions
+        timed = [(row.time_s, row.algorithm, row.method) for row in answer.algorithms if row.time_s is not None]
+        if not timed:
+            raise RequestError(f"no time of {operation} is known", answer.algorithms[0].note)
+        self.warnings += answer.warnings
+        measured = [row for row in timed if row[2] in (MEASURED, FITTED, INTERPOLATED)]
+        if own_rows := [row for row in measured if row[1].partition(",")[0] == DEFAULT]:
+            # What was measured is compared with what was measured: a simulation may be off by more than the gain.
+            return CallCost(*min(measured)[:2], *min(own_rows)[:2])
+        best_s, best, _ = min(timed)
         choice = self.decisions.default(operation, ranks, size_B, nodes=nodes_of(case, ranks))
         if choice is not None:
             with suppress(RequestError):
@@ -174,7 +181,9 @@ def predict_profile(case: ProfileCase) -> PredictedProfile:
     return PredictedProfile(
         mpi=profile.mpi,
         ranks=ranks,
+        profiled_ranks=profile.ranks,
         measured_s=sum(row.measured_s for row in known),
+        waiting_s=sum(row.waiting_s or 0 for row in known),
         time_s=sum(row.time_s or 0 for row in known),
         best_s=sum(row.best_s or 0 for row in known),
         unknown_s=sum(row.unknown_s for row in known),
@@ -187,8 +196,7 @@ def predict_profile(case: ProfileCase) -> PredictedProfile:
 
 def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[PredictedCalls, list[AlgorithmChange]]:
     place = profile.communicators[call.communicator]
-    # Calls on no communicator (MPI_Wait) are any rank's.
-    members = max(1, place.ranks * place.groups or profile.ranks)
+    members = profile.ranks_of(call)
     row = PredictedCalls(
         operation=call.operation,
         site=call.site,
@@ -196,6 +204,7 @@ def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[Predi
         ranks=ranks if place.ranks == profile.ranks else place.ranks,
         calls_of_a_rank=call.calls / members,
         measured_s=call.time_s / members,
+        waiting_s=None if call.waiting_s is None else call.waiting_s / members,
     )
     sizes = Counter({size.bytes: size.calls for size in call.sizes})
     try:
@@ -235,7 +244,7 @@ def _collective(
         time_s += each * default_s
         best_s += each * cost.best_s
         unknown_s += each * cost.best_s if cost.default_s is None else 0.0
-        # Without measured collectives smaller ratios cannot be told from none.
+        # Without measured collectives smaller ratios may be none.
         if default_s > UNCALIBRATED * cost.best_s:
             changes.append(
                 AlgorithmChange(

@@ -169,7 +169,7 @@ class Explanation:
 
 SCHEDULE = "schedule"
 """The cause that is left where no part takes the step away: the algorithm's own messages."""
-REPRODUCED = 0.5, 2.0
+REPRODUCED = 2 / 3, 3 / 2
 """Share of the measured step, in ln, that a simulated one must have to be the same step."""
 TAKEN_AWAY = 0.5
 """Share of the simulated step, in ln, that goes with its cause."""

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hockney import _core, reading
-from hockney._core import Kind, Network, Problem, Schedule, Simulated
+from hockney._core import GoalFault, Graph, Kind, Network, Problem, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, CriticalTerms, per_byte, value
 from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
-from hockney.schedule.goal import Graph
 
 RANK_B = 64
 MESSAGE_B = 40
@@ -127,24 +125,42 @@ def simulate_graph(
     RequestError where its operations wait for each other in a circle. The critical path has computations as
     `reduction`.
     """
-    ranks = len(graph.ranks)
-    costs, levels, network = _surroundings(source, place, shared, ranks)
-    of_term = dict(zip(TERMS, costs.messages[-1], strict=True))
-
-    @cache
-    def message(size_B: int) -> tuple[float, bool]:
-        size = np.array([float(size_B)])
-        one_way_s = sum(float(value(of_term[name], size)[0]) for name in ("send", "transfer", "receive"))
-        asks = of_term["handshake"]
-        return one_way_s, asks != NOTHING and float(value(asks, size)[0]) >= 0
-
-    schedule = graph.schedule(message, tick_s)
+    costs, levels, network = _surroundings(source, place, shared, graph.ranks)
     surroundings = replace(costs, reduce=per_byte(tick_s)), levels, network
-    return _run(schedule, surroundings, noise_s, seed, by_class=False, critical_path=critical_path)
+    try:
+        return _run(graph, surroundings, noise_s, seed, by_class=False, critical_path=critical_path)
+    except GoalFault as fault:
+        raise RequestError(*str(fault).split("\n")) from fault
+    except ValueError as error:
+        # Of sends that wait for their receives: a rank takes one step after another.
+        raise RequestError(f"the graph cannot go on: {error}", "post the receives earlier") from error
+
+
+def read_goal(path: Path) -> Graph:
+    """The graph of a file of GOAL text (Hoefler, Siebert and Lumsdaine, ICPP 2009).
+
+        num_ranks 2
+        rank 0 { l1: calc 500  l2: send 8192b to 1 tag 7  l2 requires l1 }
+        rank 1 { l1: recv 8192b from 0 tag 7 }
+
+    `a requires b`: a starts after b has ended; `a irequires b`: after b has started. Steps of a rank that do not
+    depend on each other have no order. RequestError, with the line, for what is no GOAL, for several processors
+    of a rank, for messages from anybody (−1), and where sends and receives do not match; EnvironmentLack where
+    the memory would not do.
+    """
+    reading.beginning(path, 1)
+    name = reading.printable(path)
+    try:
+        return Graph(name, _available_B())
+    except GoalFault as fault:
+        what, hint = str(fault).split("\n")
+        raise RequestError(f"{name}: {what}", hint) from fault
+    except MemoryError as error:
+        raise EnvironmentLack(*f"{name}: {error}".split("\n")) from error
 
 
 def _run(
-    phase: tuple[str, str, Problem] | Schedule,
+    phase: tuple[str, str, Problem] | Graph,
     surroundings: tuple[Costs, NDArray[np.int32], Network],
     noise_s: float,
     seed: int,

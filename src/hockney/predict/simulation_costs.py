@@ -13,7 +13,7 @@ from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import NetworkFigures, with_network
 from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.predict.simulation import Shared
-from hockney.predict.simulation_options import MOST_PLACES, SharingOptions, SimulationOptions
+from hockney.predict.simulation_options import MOST_PLACES, SharedLinks, SharingOptions, SimulationOptions
 
 Parameters = Mapping[str, Mapping[str, Mapping[str, float | str | None]]]
 """Of each locality the value of each parameter, and what it is from."""
@@ -36,14 +36,15 @@ def source(
     if options.machine is None and not options.system:
         if "latency_s" not in given:
             raise RequestError(
-                "a simulation needs --latency, or --machine or --system", "for example --latency 2.5us"
+                "a simulation needs --loggops L=…, or --machine or --system",
+                "for example --loggops L=2.5us,G=10GB/s",
             )
         if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
         if network.are_given:
             raise RequestError(
-                "--network-latency and --network-bandwidth complete a --machine or --system",
-                "without one --latency and --bandwidth are those of all messages",
+                "--network completes a --machine or --system",
+                "without one --loggops is for all messages",
             )
         nothing = {"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0}
         plain = LoggopsParameters(**nothing | given)  # type: ignore[arg-type]
@@ -86,21 +87,9 @@ def shared_by(sharing: SharingOptions) -> Shared | None:
         raise RequestError(
             f"a node must have at most {MOST_PLACES} ranks, not {sharing.ppn}", "for example --ppn 8"
         )
-    if sharing.torus and sharing.fat_tree:
-        raise RequestError("a network is a torus or a fat tree, not both", "leave one of them out")
-    if bool(sharing.torus or sharing.fat_tree) != (sharing.link_gap_s_per_B is not None):
-        raise RequestError(
-            "a network needs the bandwidth of its links, and links a network",
-            "give --torus or --fat-tree together with --link",
-        )
-    if sharing.node_gap_s_per_B is None and sharing.link_gap_s_per_B is None:
+    if sharing.node_gap_s_per_B is None and sharing.links is None:
         if sharing.ppn > 1:
             raise RequestError("--ppn alone changes nothing", "add --node-bandwidth, or a network")
         return None
-    return Shared(
-        node_size=sharing.ppn,
-        node_gap_s_per_B=sharing.node_gap_s_per_B or 0.0,
-        network_gap_s_per_B=sharing.link_gap_s_per_B or 0.0,
-        torus=sharing.torus,
-        tree=sharing.fat_tree,
-    )
+    links = sharing.links or SharedLinks()
+    return Shared(sharing.ppn, sharing.node_gap_s_per_B or 0.0, links.link_s_per_B, links.torus, links.tree)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
-from hockney.fields import Option
+from hockney.fields import Option, named
 from hockney.units import parse_bytes, parse_extents, parse_per_byte, parse_time
 from hockney.vocabulary import MACHINE, RESULT
+from hockney.words import words
 
-LOGGOPS = "LogGOPS parameters"
-"""Heading of options."""
 MOST_PLACES = 2**28
 """Nodes and links that are held: a few gigabytes."""
 MOST_DIMENSIONS = 10
@@ -32,7 +32,7 @@ def _levels(text: str) -> tuple[tuple[int, int], ...]:
     level = r"[1-9]\d{0,6}:[1-9]\d{0,6}"
     if not re.fullmatch(f"{level}(,{level}){{0,9}}", text):
         raise RequestError(
-            f"{text!r} is not a fat tree", "write children:uplinks of each level, such as 16:4,8:2"
+            f"{text!r} is not a tree", "write children:uplinks of each level, such as tree:16:4,8:2,link=10GB/s"
         )
     levels = tuple((int(children), int(uplinks)) for children, uplinks in re.findall(r"(\d+):(\d+)", text))
     nodes = math.prod(children for children, _ in levels)
@@ -45,77 +45,79 @@ def _refuse_huge(links: int, text: str) -> None:
         raise RequestError(f"{text!r} has {links:.3g} links, more than are held", "give a smaller network")
 
 
+def _eager(text: str) -> float | None:
+    return None if text == "none" else parse_bytes(text)
+
+
+_LOGGOPS: dict[str, tuple[str, Callable[[str], float | None]]] = {
+    "L": ("latency_s", parse_time),
+    "o": ("overhead_s", parse_time),
+    "O": ("overhead_s_per_B", parse_per_byte),
+    "g": ("gap_s", parse_time),
+    "G": ("gap_s_per_B", parse_per_byte),
+    "S": ("rendezvous_above_B", _eager),
+    "gamma": ("reduce_s_per_B", parse_per_byte),
+}
+"""The letters of the literature: the parameter of each, and how it is read."""
+
+
+def _loggops(text: str) -> dict[str, float | None]:
+    """`L=2.5us,o=1.5us,g=1us,G=10GB/s` by the names of `hockney.predict.costs.LoggopsParameters`."""
+    found: dict[str, float | None] = {}
+    for word in words(text):
+        letter, _, value = word.partition("=")
+        if letter not in _LOGGOPS or not value:
+            raise RequestError(
+                f"{word!r} is no parameter of LogGOPS", f"write {', '.join(_LOGGOPS)}, such as L=2.5us,G=10GB/s"
+            )
+        name, read = _LOGGOPS[letter]
+        with named(letter):
+            found[name] = read(value)
+    return {"receive_overhead_s": found["overhead_s"], **found} if "overhead_s" in found else found
+
+
 class LoggopsOptions(BaseModel):
     """LogGOPS parameters: those that are given replace a machine file's everywhere."""
 
-    latency_s: Annotated[
-        float | None,
+    given: Annotated[
+        dict[str, float | None],
         Option(
-            "L of LogGP; needed without --machine or --system.",
-            flags=("--latency",),
-            panel=LOGGOPS,
-            read=parse_time,
+            "Parameters L, o, O, g, G, S and gamma of LogGOPS, such as L=2.5us,o=1.5us,g=1us,G=10GB/s.",
+            flags=("--loggops",),
+            metavar="NAME=VALUE,…",
+            read=_loggops,
+            commas=True,
         ),
-    ] = None
-    overhead_s: Annotated[
-        float | None,
-        Option(flags=("--overhead",), panel=LOGGOPS, read=parse_time),
-    ] = None
-    receive_overhead_s: Annotated[
-        float | None,
-        Option(
-            "o_r, where it differs from --overhead.",
-            flags=("--receive-overhead",),
-            panel=LOGGOPS,
-            read=parse_time,
-        ),
-    ] = None
-    overhead_s_per_B: Annotated[
-        float | None,
-        Option("O: a time, or a rate.", flags=("--overhead-per-byte",), panel=LOGGOPS, read=parse_per_byte),
-    ] = None
-    gap_s: Annotated[
-        float | None,
-        Option(flags=("--gap",), panel=LOGGOPS, read=parse_time),
-    ] = None
-    gap_s_per_B: Annotated[
-        float | None,
-        Option(
-            "Or the time of a byte, such as 6ns: G of LogGP.",
-            flags=("--bandwidth",),
-            panel=LOGGOPS,
-            read=parse_per_byte,
-        ),
-    ] = None
-    reduce_s_per_B: Annotated[
-        float | None,
-        Option(flags=("--reduction",), panel=LOGGOPS, read=parse_per_byte),
-    ] = None
-    copy_s_per_B: Annotated[
-        float | None,
-        Option("Time to copy a byte, or a rate.", flags=("--copy",), panel=LOGGOPS, read=parse_per_byte),
-    ] = None
-    rendezvous_above_B: Annotated[
-        int | None,
-        Option(
-            "Largest message that is sent eagerly; none: all are.",
-            flags=("--rendezvous-above",),
-            panel=LOGGOPS,
-            read=lambda text: None if text == "none" else parse_bytes(text),
-        ),
-    ] = None
+    ] = Field(default_factory=dict)
 
-    @property
-    def given(self) -> dict[str, float | None]:
-        """What is given, by the names of `hockney.predict.costs.LoggopsParameters`."""
-        given = self.model_dump(exclude_unset=True)
-        return {"receive_overhead_s": given["overhead_s"], **given} if "overhead_s" in given else given
+
+class SharedLinks(NamedTuple):
+    """A network of nodes: extents of a torus or levels of a tree, and seconds of a byte on each link."""
+
+    torus: tuple[int, ...] = ()
+    tree: tuple[tuple[int, int], ...] = ()
+    link_s_per_B: float = 0.0
+
+    @classmethod
+    def read(cls, text: str) -> SharedLinks:
+        """`torus:8x8x8,link=10GB/s`, `tree:16:4,8:2,link=10GB/s`; RequestError for another form."""
+        form = re.fullmatch(r"(torus|tree):(.+),link=([^,]+)", text)
+        if form is None:
+            raise RequestError(
+                f"{text!r} is no network with the rate of its links",
+                "write torus:8x8x8,link=10GB/s, or children:uplinks of each level: tree:16:4,8:2,link=10GB/s",
+            )
+        kind, shape, rate = form.groups()
+        link_s_per_B = parse_per_byte(rate)
+        return (
+            cls(_extents(shape), (), link_s_per_B) if kind == "torus" else cls((), _levels(shape), link_s_per_B)
+        )
 
 
 class SharingOptions(BaseModel):
     """Links and nodes that messages share."""
 
-    ppn: Annotated[int, Option("Consecutive ranks share one."), Field(ge=1)] = 1
+    ppn: Annotated[int, Option("Consecutive ranks that share a node."), Field(ge=1)] = 1
     node_gap_s_per_B: Annotated[
         float | None,
         Option(
@@ -125,26 +127,22 @@ class SharingOptions(BaseModel):
             read=parse_per_byte,
         ),
     ] = None
-    torus: Annotated[
-        tuple[int, ...],
-        Option("Extents of a torus of nodes, such as 8x8x8.", panel=MACHINE, read=_extents, show=None),
-    ] = ()
-    fat_tree: Annotated[
-        tuple[tuple[int, int], ...],
-        Option("Children:uplinks of each level, such as 16:4,8:2.", panel=MACHINE, read=_levels, show=None),
-    ] = ()
-    link_gap_s_per_B: Annotated[
-        float | None,
-        Option("Of each link between the nodes.", flags=("--link",), read=parse_per_byte),
+    links: Annotated[
+        SharedLinks | None,
+        Option(
+            "Network whose links messages share: torus:8x8x8,link=10GB/s or tree:16:4,8:2,link=10GB/s.",
+            flags=("--topology",),
+            read=SharedLinks.read,
+        ),
     ] = None
 
 
 class SimulationOptions(BaseModel):
     """Where parameters come from, and what is simulated of the collective."""
 
-    machine: Annotated[Path | None, Option("Its parameters where none are given here.")] = None
-    system: Annotated[str, Option("A known one, or a JSON file that describes it: where ranks are.")] = ""
-    mapping: Annotated[str, Option("One that --system knows.")] = ""
+    machine: Annotated[Path | None, Option("Machine file for parameters that are not given here.")] = None
+    system: Annotated[str, Option("System of the ranks: a known name, or a JSON file.")] = ""
+    mapping: Annotated[str, Option("How the launcher maps ranks to cores, such as core, socket or node.")] = ""
     noise_s: Annotated[
         float,
         Option(
@@ -154,12 +152,13 @@ class SimulationOptions(BaseModel):
             show="{:g}s".format,
         ),
     ] = 0.0
-    seed: Annotated[int, Option("The noise."), Field(ge=0, lt=2**64)] = 0
-    by_class: Annotated[bool, Option("Simulate one rank for all that do the same.")] = True
+    seed: Annotated[int, Option(), Field(ge=0, lt=2**64)] = 0
     critical_path: Annotated[
         bool, Option("Say where the time went.", panel=RESULT, flags=("--critical-path",))
     ] = False
-    per_rank: Annotated[Path | None, Option("CSV file: when each rank is done.", panel=RESULT)] = None
+    per_rank: Annotated[
+        Path | None, Option("CSV file: when each rank is done.", flags=("--csv",), panel=RESULT)
+    ] = None
     trace: Annotated[
         Path | None, Option("File of every step: .csv, or drawn: .svg, .png, .html.", panel=RESULT)
     ] = None

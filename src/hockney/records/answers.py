@@ -163,6 +163,12 @@ class Hello(Said):
     clock_granularity_s: float
 
 
+class Defined(Said):
+    """The runner took a schedule that a user wrote."""
+
+    KIND = "defined"
+
+
 class Refusal(Said):
     """The runner declines: memory is short (`reason`: `memory`), or `message` says why."""
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from hockney.records.levels import Array, Level, common, undisturbed
 from hockney.records.record import Causes, Record
 from hockney.records.visits import Levels, Ranks, ranks_of
+from hockney.units import percent
 
 Mask = NDArray[np.bool_]
 
@@ -35,7 +36,7 @@ NOT_SEEN = "cause not seen"
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.2g}% of the time" if value < 0.995 else "all of the time"
+    return f"{percent(value)} of the time" if value < 0.995 else "all of the time"
 
 
 def _rate(value: float) -> str:

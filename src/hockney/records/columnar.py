@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -118,12 +118,23 @@ def words(place: ArrayLike, texts: Sequence[str]) -> pd.Categorical[str]:
     return pd.Categorical.from_codes(own[np.asarray(place)], pd.Index(categories))
 
 
-def prefixed(column: pd.Series[Any], place: NDArray[np.intp], texts: Sequence[str]) -> pd.Categorical[str]:
+def prefixed(column: pd.Series[Any], place: ArrayLike, texts: Sequence[str]) -> pd.Categorical[str]:
     """A column of text with the text at its place before each, `text, word`; only one where one is empty."""
+    return _combined(column, place, texts, lambda before, word: ", ".join(filter(None, [before, word])))
+
+
+def filled(column: pd.Series[Any], place: ArrayLike, texts: Sequence[str]) -> pd.Categorical[str]:
+    """A column of text with the text at its place where it is empty."""
+    return _combined(column, place, texts, lambda text, word: word or text)
+
+
+def _combined(
+    column: pd.Series[Any], place: ArrayLike, texts: Sequence[str], combine: Callable[[str, str], str]
+) -> pd.Categorical[str]:
     own = column.cat.categories.tolist()
-    pair, pairs = pd.factorize(place * len(own) + column.cat.codes.to_numpy())
+    pair, pairs = pd.factorize(np.asarray(place) * len(own) + column.cat.codes.to_numpy())
     both = (divmod(each, len(own)) for each in pairs.tolist())
-    return words(pair, [", ".join(filter(None, [texts[before], own[word]])) for before, word in both])
+    return words(pair, [combine(texts[text], own[word]) for text, word in both])
 
 
 def _is_known(name: str, value: object) -> bool:

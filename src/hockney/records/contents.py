@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +18,7 @@ from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.journal import FailureLine, LaunchLine, StoredPlan
 from hockney.records.keys import Key, key_of
-from hockney.records.levels import ANY_LEVEL, common, in_words
+from hockney.records.levels import common
 from hockney.records.modes import Modes, find_modes
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of, settle
@@ -70,22 +70,25 @@ class Contents:
         return self.plan.topology
 
 
-def read(path: Path) -> Contents:
+def read(path: Path, placed: Callable[[list[Record]], list[Record]] = list) -> Contents:
     """Read every file of a campaign folder, or a tidy table (`.csv`, `.csv.gz`, `.parquet`), once.
 
-    RequestError where `path` is neither, or a table is damaged; damaged lines of a folder are warnings.
+    `placed` says of a folder's records where their ranks were, as far as that was unknown. RequestError where
+    `path` is neither, or a table is damaged; damaged lines of a folder are warnings.
     """
     if not path.is_dir():
         frame, apps = apart(table.load(path))
         return Contents(path, frame, apps=apps)
-    return contents_of(Campaign.open(path))
+    return contents_of(Campaign.open(path), placed)
 
 
-def contents_of(campaign: Campaign) -> Contents:
-    """The contents of a campaign folder; damaged lines are warnings."""
-    records, apps, effects = campaign.records(), campaign.apps(), campaign.effects()
+def contents_of(campaign: Campaign, placed: Callable[[list[Record]], list[Record]] = list) -> Contents:
+    """The contents of a campaign folder, as `read`; damaged lines are warnings."""
+    records, apps, effects = placed(campaign.records()), campaign.apps(), campaign.effects()
     launches, failures = campaign.launches(), campaign.failures()
-    levels = with_causes(levels_of(records), records)
+    levels = levels_of(records)
+    if any(len(of_ranks) > 1 for of_ranks in levels.values()):
+        levels = with_causes(levels, records)
     plan = _plan(campaign)
     choice = common if isinstance(plan, RequestError) else choice_of(plan)
     modes = find_modes(records, levels, choice)
@@ -105,21 +108,6 @@ def contents_of(campaign: Campaign) -> Contents:
         plan,
         modes,
     )
-
-
-def at_any_level(contents: Contents) -> Contents:
-    """The contents with what was measured at all levels of the machine together, and warnings that say so.
-
-    RequestError where no ranks have more than one level.
-    """
-    several = {in_words(levels): None for levels in contents.levels.values() if len(levels) > 1}
-    if not several:
-        raise RequestError(
-            f"{contents.path} knows one level of the machine only", "leave --any-level out; its times hold for it"
-        )
-    settled, frame = _settled(contents.records, contents.launches, {}, contents.choice)
-    warnings = [ANY_LEVEL, f"The machine changed its speed; {'; '.join(several)}.", *contents.warnings]
-    return replace(contents, frame=frame, settled=settled, levels={}, modes=[], warnings=warnings)
 
 
 def unmeasured(records: Iterable[Record], failures: Iterable[FailureLine]) -> list[str]:

@@ -62,6 +62,11 @@ FILES: dict[type[Stored], str] = {
 Dated = TypeVar("Dated", Record, AppRecord, EffectRecord, LaunchLine, FailureLine)
 
 
+def beside(measured: Path, name: str) -> Path:
+    """Where a file about a campaign or table lies: in the folder, or beside the table by the table's own name."""
+    return measured / name if measured.is_dir() else measured.with_name(f"{measured.name.split('.')[0]}-{name}")
+
+
 class Unfinished(BaseModel, extra="forbid", frozen=True):
     """What the mark of a folder that is being written says: by which verb, and from what."""
 

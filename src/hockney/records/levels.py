@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.records.record import Bracketed
-from hockney.units import format_time
+from hockney.units import format_time, percent
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -51,10 +51,6 @@ WIDTH = 3.0
 """Spreads that a level reaches on either side of its median, if that is more than half of `LEAST_RATIO`."""
 UNEASY = 0.5
 """A reference was disturbed itself if its quartiles lie further apart than this share of it."""
-
-
-ANY_LEVEL = "At any level: times are medians of all that was measured, at whatever level of the machine."
-"""What is said of a mixture."""
 
 
 @dataclass(frozen=True)
@@ -184,18 +180,21 @@ def in_common(pairs: Iterable[tuple[T, T]], level_of: Callable[[T], tuple[float,
 
 
 def in_words(levels: Sequence[Level]) -> str:
-    """`… 0.16 µs for 88% of the time, 0.42 µs (2.6 times as long) for 12%, cause not seen`."""
+    """`The machine changed its speed: 88 % of the time as used here, 12 % of it 2.6 × as long, …`"""
     chosen = common(levels)
-    parts = [f"{format_time(chosen.reference_s)} for {chosen.share:.0%} of the time"]
-    parts += [
-        f"{format_time(level.reference_s)} ({level.reference_s / chosen.reference_s:.2g} times as long) for "
-        f"{level.share:.0%}{f', {level.cause}' if level.cause else ''}"
+    reference = f"reference {format_time(chosen.reference_s)}"
+    others = [
+        f"{percent(level.share)} of it {level.reference_s / chosen.reference_s:.2g} × as long"
+        f"{f', {level.cause}' if level.cause else ''}"
         for level in sorted(levels, key=lambda level: -level.share)
         if level is not chosen
     ]
-    if 0 < chosen.strays <= LEAST_SHARE:
-        parts.append(f"another, in stays too short for a level and left out, for {chosen.strays:.1%}")
-    return f"what is timed as a reference took {', '.join(parts)}"
+    if others:
+        usual = f"{percent(chosen.share)} of the time as used here ({reference})"
+        return f"The machine changed its speed: {', '.join([usual, *others])}."
+    is_strayed = 0 < chosen.strays <= LEAST_SHARE
+    strays = f"; {percent(chosen.strays)} of the time another, too short to count" if is_strayed else ""
+    return f"The machine kept one speed ({reference}{strays})."
 
 
 def _running_median(logs: Array) -> Array:

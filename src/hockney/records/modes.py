@@ -23,7 +23,7 @@ from hockney.records.columns import SAME_RANKS, VISITED, names
 from hockney.records.levels import common, find_levels, groups_at
 from hockney.records.record import Record
 from hockney.records.visits import SUBTRACTED, Choice, Levels, ranks_of
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes, percent
 
 QUICK = 0.1
 """The quantile of a point's groups that stands for its time in the quicker mode."""
@@ -31,8 +31,6 @@ LEAST_RATIO = 1.15
 LEAST_VISITS, LEAST_SIZES = 5, 3
 MET = 2
 """Groups by which a visit, or all of it if it has fewer, has met the slower mode."""
-MOST_NAMED = 3
-"""Series that a warning names."""
 
 _series = attrgetter(*SAME_RANKS, *names("choice", "call"))
 _point = attrgetter(*VISITED)
@@ -93,18 +91,13 @@ def modes_in_words(modes: Sequence[Modes]) -> str:
     """What was found, the farthest apart first, and what it means; empty where nothing was."""
     if not modes:
         return ""
-    ordered = sorted(modes, key=lambda each: -each.times_as_long)
-    parts = [
-        f"between {format_bytes(each.smallest_B)} and {format_bytes(each.largest_B)} times fall in two modes, "
-        f"{each.times_as_long:.2g} times apart, at one reference level ({each.share:.0%} of the time the slower; "
-        f"{_where(each.example)})"
-        for each in ordered[:MOST_NAMED]
-    ]
-    if len(ordered) > MOST_NAMED:
-        parts.append(f"{len(ordered) - MOST_NAMED} further series do so as well")
+    first, *others = sorted(modes, key=lambda each: -each.times_as_long)
+    more = f", and {counted(len(others), 'further series', plural='further series')}" if others else ""
+    sizes = f"{format_bytes(first.smallest_B)} to {format_bytes(first.largest_B)}"
+    state = f"{first.times_as_long:.2g} × as long in {percent(first.share)} of the time{more}"
     return (
-        f"{'; '.join(parts)}: what moved them the short reference does not see, and another run may meet the "
-        "other mode"
+        f"Times switch between a fast and a slow state: {_where(first.example)}, {sizes}, {state}. "
+        "One run may catch either: use --launches 5."
     )
 
 

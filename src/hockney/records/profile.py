@@ -104,6 +104,11 @@ class Profile(BaseModel):
                 raise ValueError(f"a call is on communicator {call.communicator} of {len(self.communicators)}")
         return self
 
+    def ranks_of(self, call: Call) -> int:
+        """How many ranks make the call; calls on no communicator (MPI_Wait) are any rank's."""
+        place = self.communicators[call.communicator]
+        return max(1, place.ranks * place.groups or self.ranks)
+
     def write(self, path: Path) -> None:
         """NotWritten where the file cannot be."""
         writing.replace(path, self.model_dump_json(indent=1, exclude_none=True) + "\n")

@@ -194,9 +194,9 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
 
     Columns come back in their types (unknown text is ""). What a campaign had to skip is in
     `frame.attrs["warnings"]`, what it knows of the library's own choices beside times in
-    `frame.attrs["defaults"]`. All rows of a table without that column are of `statistic`; whether a table has
-    it is in `frame.attrs["says_statistic"]`. RequestError names the file and the row: a missing column, a time
-    that is not a positive number, an unknown statistic, a line that is cut short.
+    `frame.attrs["defaults"]`. All rows of a table without that column are of `statistic`.
+    RequestError names the file and the row: a missing column, a time that is not a positive number, an unknown
+    statistic, a line that is cut short.
     """
     if path.is_dir():
         campaign = Campaign.open(path)
@@ -209,8 +209,7 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame
     raw, first_line = text_rows(path, "give a tidy CSV or Parquet table, or a campaign folder")
-    says_statistic = "statistic" in raw.columns
-    if statistic and not says_statistic:
+    if statistic and "statistic" not in raw.columns:
         raw = raw.assign(statistic=statistic)
     missing = [name for name in HEADER if name not in raw.columns]
     if missing == ["statistic"]:
@@ -229,9 +228,7 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
                 f"{path} has a column {name!r} and none of the name {near!r}, which it may mean",
                 f"call it {near} if it is that, in its unit; else give it a name less alike, such as own_{name}",
             )
-    frame = _checked(raw, path, first_line)
-    frame.attrs["says_statistic"] = says_statistic
-    return frame
+    return _checked(raw, path, first_line)
 
 
 def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
@@ -334,6 +331,11 @@ def _is_size(word: str) -> bool:
         return 0 <= float(word) <= MOST
     except ValueError:
         return False
+
+
+def does_nothing(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Whether rows are of a collective without data, which returns at once: so IMB begins its tables."""
+    return (frame["bytes"] == 0) & frame["operation"].isin(COLLECTIVES) & (frame["operation"] != "barrier")
 
 
 def collectives_in(frame: pd.DataFrame) -> list[str]:

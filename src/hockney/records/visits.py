@@ -36,6 +36,7 @@ from hockney.statistics import (
     t_reach,
     typical_variance,
 )
+from hockney.words import grouped
 
 Ranks = tuple[object, ...]
 """What says which ranks a record's references are of."""
@@ -109,9 +110,7 @@ def settle(
         if not there:
             elsewhere.append(key)
     if spreads is None:
-        alike: dict[Ranks, list[_Point]] = {}
-        for point in points.values():
-            alike.setdefault(point.kind, []).append(point)
+        alike = grouped(points.values(), lambda point: point.kind)
         spreads = {kind: _pooled(of_kind) for kind, of_kind in alike.items()}
     missed = set(elsewhere)
     met = {_same(point.visits[0].record) for key, point in points.items() if key not in missed}

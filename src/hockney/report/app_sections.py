@@ -51,17 +51,29 @@ class Basis:
         system = self.machine.system.name
         if system and record.system and record.system != system:
             return f"{self.origin} is of {system}, not of {record.system}"
-        if not self._entries(record.variant):
+        if not self._entries(record):
             return f"{self.origin} has no messages of variant {record.variant or 'default'}"
         return ""
 
-    def _entries(self, variant: str) -> list[Any]:
-        same = USUAL if variant in USUAL else (variant,)
-        return [entry for entry in self.machine.point_to_point if entry.variant in same]
+    def _entries(self, record: AppRecord) -> list[Any]:
+        same = USUAL if record.variant in USUAL else (record.variant,)
+        of_library = ("", record.mpi) if record.mpi else None
+        found = [
+            entry
+            for entry in self.machine.point_to_point
+            if entry.variant in same and (not of_library or entry.other.get("mpi", "") in of_library)
+        ]
+        # Of messages at one distance those by the run's own mapping, where there are some.
+        own = {(one.operation, one.locality, one.cache) for one in found if one.mapping == record.mapping}
+        return [
+            one
+            for one in found
+            if one.mapping == record.mapping or (one.operation, one.locality, one.cache) not in own
+        ]
 
     def of(self, record: AppRecord) -> Machine:
-        """The file with only those messages that are of this run's variant."""
-        return self.machine.model_copy(update={"point_to_point": self._entries(record.variant)})
+        """The file with only those messages that are of this run's variant and library."""
+        return self.machine.model_copy(update={"point_to_point": self._entries(record)})
 
     def placement(self, record: AppRecord) -> Placement:
         """The places of the run's ranks. RequestError if its launch did not record them."""
@@ -146,18 +158,6 @@ def _unknown(runs: Runs) -> Contribution:
     )
     warning = f"{name}: this version of hockney does not know the application; its runs are only listed."
     return Contribution([section], [warning], as_data(runs.records), list(runs.records))
-
-
-def spoken(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for each application: how many runs, on how many ranks, and how far predictions were off."""
-    lines = []
-    for name in dict.fromkeys(str(run["operation"]) for run in runs):
-        group = [run for run in runs if run["operation"] == name]
-        ranks = sorted({int(run["ranks"]) for run in group})
-        where = f"{ranks[0]} to {ranks[-1]} ranks" if len(ranks) > 1 else counted(ranks[0], "rank")
-        errors = errors_in_words([run["error"] for run in group if run.get("error") is not None])
-        lines.append(f"{name}: {counted(len(group), 'run')} on {where}{'; ' + errors if errors else ''}")
-    return lines
 
 
 def errors_in_words(errors: Sequence[float]) -> str:

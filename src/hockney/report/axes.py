@@ -8,15 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
 from hockney.report.style import QUIET
 from hockney.units import format_bytes
 
-_STEPS = (1, 2, 3, 4, 5, 6, 8, 10)
 _LEAST_RATIO = 1.25
-"""The smallest ratio of neighbouring ticks whose labels do not touch."""
+"""The smallest ratio of neighbouring counts that are ticks, each of them."""
+LETTER_IN, LINE_IN = 0.068, 0.15
+"""The width of a letter at a tick, at most, and the height of a row of them."""
+OVERHANG_IN = 0.1
+"""By how much a label may reach beyond its axes."""
+ZERO = "0 B"
+"""At the left of the break."""
 _LEAST, _MOST = 1e-200, 1e200
 """Ends of a logarithmic axis: what a damaged file holds may lie beyond, where matplotlib cannot draw."""
 
@@ -60,28 +65,17 @@ class SizeAxis:
         margin = 0.03 * max(high - low, 1.0)
         return low - margin, high + margin
 
-    def apply(self, axes: Axes, *, labels: int = 8, title: str = "message size") -> None:
-        """Set limits, ticks (at most about `labels`) and the break mark of the x axis."""
+    def apply(self, axes: Axes, title: str = "message size") -> None:
+        """Set limits, ticks at all powers of two and the break mark of the x axis; `thin_labels` thins them."""
         low, high = math.log2(self.smallest_B), math.log2(self.largest_B)
-        step = next((s for s in _STEPS if self.span / s < labels), _STEPS[-1])
-        exponents = [e for e in range(math.ceil(low), math.floor(high) + 1) if e % step == 0]
-        ticks = [float(e) for e in exponents]
-        texts = [format_bytes(2.0**e) if e >= 0 else "" for e in exponents]
-        if self.zero:
-            room = 0.6 * (high - self.zero_at) / labels
-            texts = [text if at - self.zero_at > room else "" for at, text in zip(ticks, texts, strict=True)]
-            ticks.insert(0, self.zero_at)
-            texts.insert(0, "0 B")
-        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        ticks = [float(e) for e in range(max(0, math.ceil(low)), math.floor(high) + 1)]
+        zero = [self.zero_at] if self.zero else []
+        axes.xaxis.set_major_locator(FixedLocator([*zero, *ticks]))
         axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda _, i: texts[i] if i is not None and i < len(texts) else "")
+            FuncFormatter(lambda at, _: ZERO if at in zero else format_bytes(round(2.0**at)))
         )
         axes.xaxis.set_minor_locator(NullLocator())
-        left = self.zero_at if self.zero else low
         axes.set_xlim(self.limits)
-        if ticks and self.limits[1] - ticks[-1] < (high - left) / (4 * labels):
-            # Centred, it would run into what stands beside the figure.
-            axes.get_xticklabels()[-1].set_horizontalalignment("right")
         axes.set_xlabel(title)
         if self.zero:
             axes.text(
@@ -133,6 +127,43 @@ def count_axis(axes: Axes, counts: Sequence[float] | NDArray[np.float64], title:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(title)
+
+
+def thin_labels(axes: Axes, place: int = 0) -> None:
+    """Leave out ticks until no label touches another; labels of x (`place` 0) do not overhang much either.
+
+    To be called when limits and margins are settled. What stays is every second, third, … of even steps from 0.
+    """
+    axis, dpi = (axes.xaxis, axes.yaxis)[place], axes.figure.dpi
+    low, high = sorted(axis.get_view_interval())
+    ticks = np.array([at for at in axis.get_majorticklocs() if low <= at <= high])
+    if len(ticks) < 2:
+        return
+    texts = axis.get_major_formatter().format_ticks(ticks.tolist())
+    points = np.ones((len(ticks), 2))
+    points[:, place] = ticks
+    at_in = (axes.transData.transform(points)[:, place] - axes.bbox.min[place]) / dpi
+    wide_in = np.array([LINE_IN if place else LETTER_IN * (len(text) + 1.5) for text in texts])
+    begins = at_in - wide_in / 2
+    is_late = begins + wide_in > axes.bbox.size[place] / dpi + OVERHANG_IN
+    is_early = begins < -OVERHANG_IN
+    if not place:
+        begins = np.where(is_late, at_in - wide_in, np.where(is_early, at_in, begins))
+    gaps = np.diff(ticks)
+    counts = np.round(ticks / gaps[-1]) if np.allclose(gaps[1:], gaps[-1]) else np.arange(len(ticks))
+    kept = np.arange(0)
+    for step in range(1, len(ticks) + 1):
+        chosen = counts % step == 0
+        if texts[0] == ZERO:
+            chosen = (begins >= begins[0] + wide_in[0]) & chosen
+            chosen[0] = True
+        kept = np.flatnonzero(chosen)
+        if np.all(np.diff(begins[kept]) >= wide_in[kept][:-1]):
+            break
+    axis.set_major_locator(FixedLocator(ticks[kept].tolist()))
+    axis.set_major_formatter(FixedFormatter([texts[i] for i in kept]))
+    for label, i in zip(axes.get_xticklabels() if not place else (), kept, strict=False):
+        label.set_horizontalalignment("right" if is_late[i] else "left" if is_early[i] else "center")
 
 
 def time_unit(largest_s: float) -> tuple[float, str]:

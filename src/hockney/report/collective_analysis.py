@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -12,20 +13,13 @@ import pandas as pd
 from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import FormulaCall
 from hockney.models.collectives.growth import SCHEDULE, SIMULATED, ModelChoice, RankCurve, choose
+from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups, most_ranks
-from hockney.models.over_ranks.search import search
-from hockney.models.over_ranks.steps import (
-    FoundStep,
-    LevelStep,
-    StepPlace,
-    Why,
-    block_changes,
-    candidates,
-    counts_at,
-    simulated_step,
-)
-from hockney.predict.points import APART, NUMBERS, TEXT, as_text
+from hockney.models.over_ranks.search import FEWEST, counts_at, search, simulated_step
+from hockney.models.over_ranks.steps import FoundStep, LevelStep, StepPlace, Why, block_changes, reasons
+from hockney.predict.decisions.base import decisions_for
+from hockney.predict.points import APART, DEFAULT, texts_and_numbers
 from hockney.predict.reproduced import (
     PARTS,
     Explanation,
@@ -37,6 +31,7 @@ from hockney.predict.reproduced import (
 )
 from hockney.predict.scenario import Scenario
 from hockney.records.keys import COLLECTIVES
+from hockney.records.record import LOCALITIES
 from hockney.report.page import Row
 from hockney.report.places import Places
 from hockney.schedule.catalogue import algorithms, collectives
@@ -56,7 +51,7 @@ class ExplainedStep:
     """A step of one allocation, or of `ALL`, with what the simulation makes of it."""
 
     allocation: str
-    candidate: StepPlace
+    place: StepPlace
     step: LevelStep
     explanation: Explanation
 
@@ -66,7 +61,7 @@ class AlgorithmCurves:
     """The curves of one algorithm at one size: one for each allocation, everything else alike.
 
     `points`: allocation → the rows of its curve in the order of ranks, with the columns of `predict.points.POINT`
-    and `time_s`; `configurations`: what it is. `untested`: ranks at which no step can be told. `choice`: the
+    and `time_s`; `configurations`: what it is. `choice`: the
     models of all allocations; None with too few points.
     """
 
@@ -77,13 +72,17 @@ class AlgorithmCurves:
     configurations: Mapping[str, Configuration]
     points: Mapping[str, pd.DataFrame]
     steps: list[ExplainedStep] = field(default_factory=list)
-    untested: list[int] = field(default_factory=list)
     choice: ModelChoice | None = None
 
     @property
     def name(self) -> str:
         """The algorithm without its segment and radix."""
         return str(next(iter(self.points.values()))["algorithm"].iloc[0])
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether some curve has the points that tell of steps."""
+        return any(len(curve) >= FEWEST for curve in self.points.values())
 
     def ranks(self, allocation: str) -> Array:
         """The numbers of ranks of a curve, shape (n,)."""
@@ -129,16 +128,18 @@ _CROSSOVER = ("smaller", "larger", "at_B", "low_B", "high_B", "last_B")
 
 
 def _step_row(algorithm: AlgorithmCurves, one: ExplainedStep) -> Row:
-    step = {name: value for name, value in asdict(one.step).items() if name != "likelihood"}
     return {
         **dict(algorithm.held.held),
         "algorithm": algorithm.label,
         "bytes": algorithm.size_B,
         "allocation": one.allocation,
-        "before": one.candidate.before,
-        "after": one.candidate.after,
-        "there": list(one.candidate.why),
-        **{name: None if value is not None and math.isnan(value) else value for name, value in step.items()},
+        "before": one.place.before,
+        "after": one.place.after,
+        "there": list(one.place.why),
+        **{
+            name: None if value is not None and math.isnan(value) else value
+            for name, value in asdict(one.step).items()
+        },
         "simulated": one.explanation.simulated,
         "without": dict(one.explanation.without),
         "causes": list(one.explanation.causes) or ["not explained"],
@@ -170,39 +171,52 @@ def analyse(
         near = [curves(grown, other) for other in _alike(grown, size)]
         for algorithm in _algorithms(grown, operation, size, lines[size]):
             simulation = _simulation_of(simulations, next(iter(algorithm.points.values())))
-            changes = _changes(algorithm, simulation)
+            changes = {name: _changes(algorithm, curve, simulation) for name, curve in algorithm.points.items()}
             boundaries = {
                 name: places.boundaries(algorithm.configurations[name], curve)
                 for name, curve in algorithm.points.items()
             }
-            own = {name: candidates(algorithm.ranks(name), boundaries[name], changes) for name in boundaries}
             alike = {
                 name: _same(near, configuration, algorithm.label)
                 for name, configuration in algorithm.configurations.items()
             }
-            searched = search(
-                {name: (algorithm.ranks(name), algorithm.time_s(name)) for name in own}, own, boundaries, alike
-            )
-            beside = None if simulation is None else _simulated(algorithm, own, searched.found, simulation)
-            algorithm.steps.extend(_explained(own, searched.found, beside))
-            algorithm.untested.extend(place.before for place in searched.untested)
+            found = search({name: (algorithm.ranks(name), algorithm.time_s(name)) for name in boundaries}, alike)
+            beside = None if simulation is None else _simulated(algorithm, found, simulation)
+            algorithm.steps.extend(_explained(found, boundaries, changes, beside))
             times_s = {} if beside is None else beside.time_s
             choice = choose([algorithm.curve(name, times_s.get(name)) for name in algorithm.points])
             result.algorithms.append(replace(algorithm, choice=choice))
     return result
 
 
-def _changes(algorithm: AlgorithmCurves, simulation: Reproduction | None) -> list[tuple[int, Why]]:
-    """Where the messages of an algorithm that cuts the vector into a block for each rank go another way."""
+def _changes(
+    algorithm: AlgorithmCurves, points: pd.DataFrame, simulation: Reproduction | None
+) -> list[tuple[int, Why]]:
+    """The last ranks of one allocation before its messages go another way, or the library decides otherwise."""
     if algorithm.operation not in collectives():
         return []
+    if algorithm.name == DEFAULT:
+        return _decisions(algorithm, points)
     known = {one.name: one for one in algorithms(algorithm.operation)}
     of_ours = known.get(algorithm.name.rpartition(":")[2])
     if of_ours is None or not of_ours.is_divided or COLLECTIVES[algorithm.operation].sizes_are_blocks:
         return []
-    segment_B = next(iter(algorithm.points.values()))["segment_bytes"].fillna(0).iloc[0]
+    segment_B = points["segment_bytes"].fillna(0).iloc[0]
     limits_B = [] if simulation is None else simulation.limits_B(algorithm.name)
     return block_changes(algorithm.size_B, int(segment_B), limits_B)
+
+
+def _decisions(algorithm: AlgorithmCurves, points: pd.DataFrame) -> list[tuple[int, Why]]:
+    """The last ranks before the library, where its decisions are known, takes another algorithm or component."""
+    library = decisions_for(str(points["mpi"].iloc[0]))
+    chosen = []
+    for ranks, nodes in points[["ranks", "nodes"]].astype(object).fillna(0).itertuples(index=False, name=None):
+        choice = library.default(algorithm.operation, ranks, algorithm.size_B, nodes=nodes or None)
+        component = library.component(algorithm.operation, ranks, nodes)
+        chosen.append((int(ranks), component or (choice and choice.algorithm)))
+    return [
+        (before, "decision") for (before, one), (_, other) in pairwise(chosen) if one and other and one != other
+    ]
 
 
 def _on_most_ranks(grown: pd.DataFrame) -> pd.DataFrame:
@@ -256,11 +270,8 @@ def _same(
 def _as_points(curve: pd.DataFrame, operation: str) -> pd.DataFrame:
     """Rows of `over_ranks.points.points` with the columns of `predict.points.POINT`."""
     rows = curve.assign(operation=operation)
-    for name in TEXT:
-        rows[name] = as_text(rows[name]) if name in rows.columns else ""
-    for name in NUMBERS:
-        rows[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
-    return rows.reset_index(drop=True)
+    typed = texts_and_numbers(rows)
+    return rows.assign(**typed).reset_index(drop=True)
 
 
 def _simulation_of(simulations: Mapping[Hashable, Reproduction], points: pd.DataFrame) -> Reproduction | None:
@@ -277,46 +288,40 @@ def _simulation_of(simulations: Mapping[Hashable, Reproduction], points: pd.Data
 class _Simulated:
     """An algorithm's curves beside their simulation: `scenarios` and seconds by allocation.
 
-    `places`: the candidates of each; `every`: all steps that were found.
+    `every`: all steps that were found.
     """
 
     algorithm: AlgorithmCurves
-    places: Mapping[str, Sequence[StepPlace]]
     every: Sequence[FoundStep]
     simulation: Reproduction
     scenarios: Mapping[str, Sequence[Scenario | None]]
     time_s: Mapping[str, Array]
 
-    def place(self, allocation: str, found: FoundStep) -> StepPlace:
-        """Where a step is on the ranks of an allocation."""
-        return next(one for one in self.places[allocation] if _is_same(one, found.candidate))
-
     def ratio(self, allocation: str, found: FoundStep, time_s: Array) -> float:
         """The simulated step of a curve, beside all others."""
-        place, own = self.place(allocation, found), self.places[allocation]
-        besides = [one for one in own for other in self.every if one != place and _is_same(one, other.candidate)]
-        return simulated_step(self.algorithm.ranks(allocation), time_s, place, besides, own)
+        besides = [one for one in self.every if one is not found]
+        return simulated_step(self.algorithm.ranks(allocation), time_s, found, besides)
 
-    def without(self, allocation: str, found: FoundStep) -> dict[Part, float]:
-        """The same without each part of the procedure."""
-        place, ratios = self.place(allocation, found), {}
-        counting = counts_at(self.algorithm.ranks(allocation), place)
+    def without(self, allocation: str, found: FoundStep, why: Sequence[Why]) -> dict[Part, float]:
+        """The same without each part of the procedure; a level of the machine where one begins there."""
+        ratios = {}
+        counting = counts_at(self.algorithm.ranks(allocation), found.place)
         scenarios = zip(self.scenarios[allocation], counting, strict=True)
         curve = [scenario if counts else None for scenario, counts in scenarios]
         for part in PARTS:
-            if part != "barrier" or self.simulation.has_barrier:
-                time_s = self.simulation.time_s(curve, (part,), place.before)
+            if self.simulation.has_barrier if part == "barrier" else part != "level" or {*why} & {*LOCALITIES}:
+                time_s = self.simulation.time_s(curve, (part,), found.at.before)
                 ratios[part] = self.ratio(allocation, found, time_s)
         return ratios
 
-    def explained(self, found: FoundStep) -> dict[str, Explanation]:
+    def explained(self, found: FoundStep, why: Mapping[str, Sequence[Why]]) -> dict[str, Explanation]:
         """What makes a step of each allocation that shows it, and of all together."""
         known = {name: step for name, step in found.each.items() if step.p_value is not None}
         whole = {name: self.ratio(name, found, self.time_s[name]) for name in known if name in self.time_s}
         steps = _shown(found)
         ratios = {name: _mean(known, whole) if name == ALL else whole.get(name) for name in steps}
         reproduced = [name for name in steps if is_reproduced(steps[name].ratio, ratios[name])]
-        without = {n: self.without(n, found) for n in (known if ALL in reproduced else reproduced)}
+        without = {n: self.without(n, found, why[n]) for n in (known if ALL in reproduced else reproduced)}
         if ALL in reproduced:
             means = {part: _mean(known, {n: without[n].get(part, math.nan) for n in known}) for part in PARTS}
             without[ALL] = {part: mean for part, mean in means.items() if mean is not None}
@@ -331,39 +336,38 @@ def _shown(found: FoundStep) -> dict[str, LevelStep]:
     return {**({ALL: found.together} if found.is_common else {}), **{n: found.each[n] for n in found.shown_by}}
 
 
-def _simulated(
-    algorithm: AlgorithmCurves,
-    places: Mapping[str, Sequence[StepPlace]],
-    every: Sequence[FoundStep],
-    simulation: Reproduction,
-) -> _Simulated:
+def _simulated(algorithm: AlgorithmCurves, every: Sequence[FoundStep], simulation: Reproduction) -> _Simulated:
     scenarios = {name: simulation.scenarios.of_points(curve) for name, curve in algorithm.points.items()}
     simulated = {name: simulation.time_s(curve) for name, curve in scenarios.items()}
     whole = {name: time_s for name, time_s in simulated.items() if np.isfinite(time_s).all()}
-    return _Simulated(algorithm, places, every, simulation, scenarios, whole)
+    return _Simulated(algorithm, every, simulation, scenarios, whole)
 
 
 def _explained(
-    places: Mapping[str, Sequence[StepPlace]],
     every: Sequence[FoundStep],
+    boundaries: Mapping[str, Sequence[Boundary]],
+    changes: Mapping[str, Sequence[tuple[int, Why]]],
     beside: _Simulated | None,
 ) -> list[ExplainedStep]:
-    """All steps of an algorithm; a break for which there is no reason, and no simulation, is not explained."""
+    """All steps of an algorithm, each with what begins in its range; a bend is not explained."""
     result = []
     for found in every:
-        explanations = beside.explained(found) if beside is not None and found.is_tested else {}
+        if found.at.is_bend and found.together.slope_ratio is None:
+            continue
+        before, after = found.place.before, found.place.after
+        why = {
+            name: reasons(before, after, [one.level for one in own if found.holds(one)], changes[name])
+            for name, own in boundaries.items()
+        }
+        why[ALL] = tuple(dict.fromkeys(word for name, own in why.items() for word in own))
+        explanations = {} if beside is None or found.at.is_bend else beside.explained(found, why)
         for name, step in _shown(found).items():
-            own = (one for one in places.get(name, ()) if _is_same(one, found.candidate))
-            place = next(own, found.candidate) if found.is_tested else found.candidate
+            place = replace(found.place, why=why[name])
             result.append(ExplainedStep(name, place, step, explanations.get(name, UNEXPLAINED)))
     return result
 
 
 UNEXPLAINED = Explanation(None, {}, ())
-
-
-def _is_same(one: StepPlace, other: StepPlace) -> bool:
-    return one.before <= other.before and other.after <= one.after
 
 
 def _mean(known: Mapping[str, LevelStep], ratios: Mapping[str, float]) -> float | None:

@@ -12,11 +12,10 @@ import pandas as pd
 
 from hockney.models.over_ranks.choice import DEFAULT
 from hockney.models.over_ranks.points import Configuration
-from hockney.records.keys import sizes_are_blocks
 from hockney.records.record import LOCALITIES
 from hockney.report.collective_analysis import ALL, AlgorithmCurves, ExplainedStep
 from hockney.report.drawing import Drawing
-from hockney.report.explorer.chart import AGAINST_SIZE, Axis, Chart, Line, Mark, Panel, Shown, lines_of
+from hockney.report.explorer.chart import AGAINST_SIZE, Axis, Chart, Line, Mark, Panel, Shown, along, lines_of
 from hockney.report.explorer.explored import by_dimension
 from hockney.report.style import DEFAULT_STYLE, Looks, Style
 from hockney.units import format_bytes
@@ -25,8 +24,6 @@ MOST_PANELS = 3
 COLUMNS = 3
 """Panels beside each other in the figure of the algorithms."""
 MOST_ALGORITHMS = 9
-NAMED = 8
-"""Most algorithms drawn in colour: those that are fastest at some size; all others are thin and grey."""
 APART = 0.04
 """Share of the axis between the words of two steps: of nearer ones the first is named."""
 # Allocations are no algorithms: their colours, dark to light, are none of the algorithms'.
@@ -42,7 +39,7 @@ ALLOCATIONS = (
 MARKED = "Dotted: a step, in the colour of its curve, with the level that begins there, or what reproduces it."
 MODELLED = " Wide and pale: the model of all allocations, each at its own level where they differ."
 MOST_DOTS = 40
-"""Points of a curve that are told apart by markers."""
+"""Points of a curve with a marker each."""
 CROWDED = 8
 """A linear axis crowds where half of the numbers of ranks lie below this part of the largest (powers of two)."""
 
@@ -56,19 +53,22 @@ def against_size(
     left: int,
     looks: Looks,
     words: str,
-    by: str = "algorithm",
+    leaders: Sequence[str] = (),
 ) -> Drawing:
-    """Time against size of one configuration on one number of ranks; the default and the fastest stand out.
+    """Time against size of one configuration on one number of ranks; the default and the `leaders` stand out.
 
     `names` are the columns that name the configuration; `number` counts the figures from 0; `left` is the number
-    of configurations that are not drawn; `words` say what the times are. `by`: what the labels are.
+    of configurations that are not drawn; `words` say what the times are. Without leaders, lines are of
+    configurations.
     """
     rows = measured[measured["bytes"] > 0]
     lines = {line.label: line for line in lines_of(rows, AGAINST_SIZE, "label")}
-    is_of_one = by != "algorithm"
-    look = looks.of([*lines] if is_of_one else _winners(lines))
-    drawn, grey = [], "others"
-    for label, line in lines.items():
+    by = "algorithm" if leaders else "configuration"
+    named = [label for label in leaders if label in lines] or [*lines]
+    look = looks.of(named)
+    drawn, grey = [], f"{len(lines) - len(named)} others"
+    for label in [*named, *(other for other in lines if other not in named)]:
+        line = lines[label]
         bare = replace(line, low=None, high=None)
         if label == DEFAULT:
             bare = replace(bare, label="default (the library's choice)", style=DEFAULT_STYLE, dots=4.0, order=5)
@@ -77,7 +77,6 @@ def against_size(
         else:
             bare, grey = replace(bare, label=grey, width=0.6, opacity=0.6, order=2), ""
         drawn.append(bare)
-    x = Axis("block of a rank" if sizes_are_blocks(operation) else "vector", "size")
     ranks = int(configuration["ranks"])
     where = ", ".join(filter(None, [f"{ranks} ranks" if ranks else "ranks unknown", configuration.words(names)]))
     held = {name: configuration.words(columns) for name, columns in by_dimension(names).items()}
@@ -85,21 +84,18 @@ def against_size(
         f"{operation}-against-size" + (f"-{number + 1}" if number else ""),
         f"{operation} by {by}, {where}.",
         f"{operation}, {where}: time against size for {len(lines)} {by}s",
-        ("" if is_of_one else "Coloured: algorithms that are the fastest at some size.") + _left_out(left),
-        Chart([[Panel(drawn, x, Axis(f"{words} in µs", "log", 1e-6))]], 4.6, legend="right"),
-        choice=None if is_of_one else Shown(operation, ranks, held=held),
+        _left_out(left).strip(),
+        Chart(
+            [[Panel(drawn, along(AGAINST_SIZE, operation), Axis(f"{words} in µs", "log", 1e-6))]],
+            3.1,
+            legend="right",
+        ),
+        choice=Shown(operation, ranks, held=held) if leaders else None,
     )
 
 
 def _left_out(count: int) -> str:
     return f" {count} more configurations are in the tables." if count > 0 else ""
-
-
-def _winners(lines: Mapping[str, Line]) -> list[str]:
-    """The algorithms that are fastest at some size, the most frequent first."""
-    table = pd.DataFrame({label: pd.Series(one.y, one.x) for label, one in lines.items() if label != DEFAULT})
-    wins = table.idxmin(axis="columns").value_counts()
-    return [str(label) for label in wins.index[:NAMED]]
 
 
 def against_ranks(
@@ -180,7 +176,7 @@ def _panels(
             style = Style(look[label].colour, (1, 1.6), "")
             for step in algorithm.steps:
                 if step.allocation in (name, ALL):
-                    ends = step.candidate.before, step.candidate.after
+                    ends = step.place.before, step.place.after
                     at = math.sqrt(ends[0] * ends[1]) if is_crowded else sum(ends) / 2
                     named = [mark.at for mark in marks if mark.text]
                     is_free = all(abs(scaled(at) - scaled(other)) > apart for other in named)
@@ -203,5 +199,5 @@ def _model_lines(algorithm: AlgorithmCurves, look: Mapping[str, Style]) -> Itera
 
 def _reason(step: ExplainedStep) -> str:
     """The level of the machine that begins at a step, otherwise its cause."""
-    level = [word for word in step.candidate.why if word in LOCALITIES]
+    level = [word for word in step.place.why if word in LOCALITIES]
     return ", ".join(level or step.explanation.causes).replace("schedule", "own messages")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hockney.models.collectives.growth import CONVINCING, SIMULATED, Coefficient, Model, ModelChoice
+from hockney.models.collectives.growth import CONVINCING, Coefficient, Model, ModelChoice
+from hockney.models.over_ranks.choice import DEFAULT
 from hockney.report.collective_analysis import ALLOCATION, AlgorithmCurves, Analysis
-from hockney.report.findings import Finding
+from hockney.report.findings import Finding, certainty
 from hockney.report.marks import percent
 from hockney.report.page import Row
 from hockney.report.tables import Column, Table, held, table
@@ -22,8 +23,8 @@ FORM_WORDS = {
     "simulated": "simulation of the procedure",
 }
 POOLING = (
-    "One model for all allocations of an algorithm assumes that an allocation multiplies the time by a constant "
-    "at most, and that the relative error is the same everywhere; the column of the allocations says where AICc "
+    "One model for all allocations of an algorithm makes two assumptions. An allocation multiplies the time by a "
+    "constant at most. The relative error is the same everywhere. The column of the allocations says where AICc "
     "contradicts."
 )
 """What the tables of models rest on."""
@@ -106,20 +107,19 @@ def every_model_table(operation: str, analysis: Analysis) -> Table:
 
 
 def of_models(operation: str, analysis: Analysis) -> list[Finding]:
-    """Which model is preferred, one sentence an algorithm and size."""
-    return [Finding(_sentence(row), f"{operation}-models", 0.5) for row in _preferred(analysis)]
+    """The line against ranks of the library's own choice, of each algorithm without one: a sentence a size."""
+    preferred = _preferred(analysis)
+    own = [row for row in preferred if row.algorithm.label == DEFAULT] or preferred
+    return [_finding(operation, row) for row in own]
 
 
-def _sentence(row: _Fitted) -> str:
+def _finding(operation: str, row: _Fitted) -> Finding:
     # A reader cannot evaluate a simulation by hand.
     model = row.choice.without_one_by_hand()
-    nearer = f" (the simulation of the procedure is nearer still: {percent(row.model.deviation)})"
-    return (
-        f"{row.algorithm.operation} {row.algorithm.label}, {format_bytes(row.algorithm.size_B)}: "
-        f"{FORM_WORDS[model.form]}, T = {model.formula} µs, is off by {percent(model.deviation)} (adjusted R² "
-        f"{model.adjusted_r2:.3f}){nearer if row.model.form == SIMULATED else ''}; allocations: "
-        f"{_allocations(row.choice)}."
-    )
+    what = f"{operation} {row.algorithm.label}, {format_bytes(row.algorithm.size_B)}"
+    text = f"{what}: T = {model.formula} µs on P ranks (adjusted R² {model.adjusted_r2:.3f})."
+    verdict = certainty(1.0, 1 - model.deviation, 1 + model.deviation)
+    return Finding(text, f"{operation}-models", 0.8, "growth", verdict)
 
 
 def model_rows(analysis: Analysis) -> list[Row]:

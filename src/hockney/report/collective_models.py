@@ -17,14 +17,13 @@ from hockney.records.keys import sizes_are_blocks
 from hockney.records.statistic import BY_NAME
 from hockney.report.axes import rate_unit
 from hockney.report.drawing import Drawing
-from hockney.report.explorer.chart import GREY, Axis, Chart, Line, Panel
-from hockney.report.findings import Finding
+from hockney.report.explorer.chart import AGAINST_SIZE, GREY, Axis, Chart, Line, Panel, along
 from hockney.report.style import styles
 from hockney.report.tables import Table
 from hockney.report.views.collective_bounds import least_message
 from hockney.report.views.collective_costs import costs_of
 from hockney.statistics import Array
-from hockney.units import format_bytes
+from hockney.units import format_bytes, percent
 
 MOST_DRAWN = 2
 """Models of one operation that have a figure."""
@@ -44,7 +43,7 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
                     collective_title(model, models).partition(" — ")[2] if number == 0 else "",
                     domain(regime),
                     formula_text(model, regime),
-                    f"{quality.median_relative_error:.1%}" if first and quality else "",
+                    percent(quality.median_relative_error) if first and quality else "",
                     _factor(quality.model_factor if first and quality else None),
                     _factor(quality.prediction_factor if first and quality else None),
                 ]
@@ -71,30 +70,9 @@ def _factor(factor: float | None) -> str:
     return "" if factor is None else f"× {factor:.3g}"
 
 
-def findings(models: Sequence[CollectiveModel]) -> list[Finding]:
-    """A sentence on the model of each of the library's own choices: its last range and how far off it is."""
-    found = []
-    for model in models:
-        quality = model.quality
-        if model.algorithm or not model.is_fitted or quality is None or quality.model_factor is None:
-            continue
-        last = model.regimes[-1]
-        found.append(
-            Finding(
-                f"{collective_title(model, models)} takes T(P, n) = {formula_text(model, last)} "
-                f"({domain(last)}): "
-                f"95 % of what was left out lies within a factor {quality.model_factor:.3g}, "
-                f"{quality.prediction_factor:.3g} with the measured points around.",
-                model.operation,
-                0.4,
-            )
-        )
-    return found
-
-
 def drawings(models: Sequence[CollectiveModel], machine: Machine | None) -> list[Drawing]:
     """Figures of the library's own choice, of other algorithms where that was not measured."""
-    drawn = [model for model in models if model.is_fitted and len({row["bytes"] for row in model.points}) > 1]
+    drawn = [model for model in models if model.regimes and len({row["bytes"] for row in model.points}) > 1]
     drawn.sort(key=lambda model: (bool(model.algorithm), -len(model.points)))
     default = [model for model in drawn if not model.algorithm] or drawn[:1]
     bound = _bound_of(machine)
@@ -138,7 +116,7 @@ def _drawing(model: CollectiveModel, title: str, bound: Bound | None, number: in
                 f"P = {count:.0f}": (ranks == count, np.full(grid_B.shape, count), grid_B)
                 for count in _spread(counts)
             },
-            Axis("bytes n", "size", values=size_B, ticks=6),
+            replace(along(AGAINST_SIZE, model.operation), values=size_B),
         )
     ]
     if counts.size > 1:
@@ -201,10 +179,9 @@ class _Measured:
                 line = Line(word, over, line_s, style=looks[label] if word else GREY, width=1.5 if word else 0.7)
                 times.append(line)
                 rates.append(replace(line, y=self._rates(ranks, size_B, line_s)))
-        ends_s = np.array([self.low_s[self.low_s > 0].min(), self.high_s.max()])
         ends = np.array([of_rates[of_rates > 0].min(), 2 * of_rates.max()])
         return [
-            Panel(times, x, Axis("time in µs", "log", 1e-6, values=ends_s)),
+            Panel(times, x, Axis("time in µs", "log", 1e-6, values=self.time_s)),
             Panel(rates, x, Axis(f"whole vector / time ({name})", "log", unit, values=ends)),
         ]
 

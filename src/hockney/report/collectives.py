@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, Penalty, penalty
+from hockney.models.over_ranks.choice import (
+    CRITERION,
+    AlgorithmChoice,
+    Penalty,
+    fastest,
+    penalty,
+    timed,
+)
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
     HEADINGS,
     HELD,
     PLACED,
     Configuration,
+    Visits,
     curves,
     groups,
     most_ranks,
@@ -23,6 +32,7 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.models.over_ranks.search import FEWEST
 from hockney.records.statistic import BY_NAME, OVER_RANKS
 from hockney.report import bandwidths, maps
 from hockney.report.collective_analysis import Key, analyse
@@ -31,13 +41,12 @@ from hockney.report.collective_findings import CAUSES, crossover_table, of_choic
 from hockney.report.collective_growth import POOLING, every_model_table, model_rows, model_table, of_models
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Explored
-from hockney.report.explorer.explored import Explorable
+from hockney.report.explorer.explored import Explorable, leading
 from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Column, Table, held, table
-from hockney.report.views.collective_costs import CollectiveCosts
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, format_time, percent
 
 MOST_ROWS = 400
 """Most rows of the table of points on the page; the CSV files hold all points."""
@@ -47,8 +56,6 @@ MOST_DRAWN = 4
 MOST_COMPARED = 8
 """Most configurations of one algorithm in a figure against size."""
 FEWEST_RANK_COUNTS = 4
-DRAWN_ALGORITHMS = 6
-"""Most curves against ranks in one figure, besides the default."""
 
 
 def section(
@@ -57,27 +64,27 @@ def section(
     places: Places,
     sizes_B: Sequence[int],
     looks: Looks,
-    costs: CollectiveCosts | None = None,
-    seen: Explored | None = None,
+    seen: Explored,
 ) -> Section:
     """Figures and tables of one of the collectives of a campaign or table.
 
     `sizes_B` are drawn and fitted against ranks as far as they were measured, otherwise a small, a middle and a
-    large size. `looks` are the styles of the page; with `costs` of messages, bandwidths have their bound beside
-    them. What can be explored, `seen`, begins with a map of the fastest.
+    large size. `looks` are the styles of the page. What can be explored, `seen`, begins
+    with a map of the fastest.
     """
     frame, statistic = source.frame, source.statistics[operation]
     words = BY_NAME[statistic].axis
-    measured = source.points[operation]
-    result = Section(operation, operation.capitalize(), BY_NAME[statistic].sentence, folded=True)
-    leading = None if seen is None else maps.drawing(operation, seen, looks)
-    result.figures += [leading] if leading else []
+    measured, every_choice = source.points[operation], source.choices[operation]
+    compared = [choice for choice in every_choice if choice.candidates > 1]
+    result = Section(operation, operation.capitalize(), BY_NAME[statistic].sentence)
+    result.more = "Models, steps, rates, all figures and points"
+    leaders, leading_map = leading(seen, operation), maps.drawing(operation, seen, looks)
+    result.figures += [leading_map] if leading_map else []
     if len(set(measured["bytes"])) > 1:
-        result.figures += _against_size(operation, measured, looks, words)
-    result.figures += bandwidths.drawings(operation, measured, telling_placed(measured), costs)
+        result.figures += _against_size(operation, measured, looks, words, leaders)
     grown = measured[measured["ranks"].notna()]
     counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
-    chosen_tables = _choice_tables(measured, operation, source.choices[operation])
+    chosen_tables = _choice_tables(measured, operation, compared)
     parts, notes = [], []
     result.tables += chosen_tables
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
@@ -85,13 +92,14 @@ def section(
         sizes = [size for size in sizes_B if size in set(grown["bytes"])] or representative_sizes(grown)
         lines = {size: curves(grown, size) for size in sizes}
         analysis = analyse(frame, measured, operation, statistic, lines, places)
-        chosen = _drawn(grown, sizes)
         for size in sizes:
             algorithms = [one for one in analysis.algorithms if one.size_B == size]
-            result.figures += against_ranks(operation, algorithms, chosen, names, looks, words)
+            result.figures += against_ranks(operation, algorithms, leaders, names, looks, words)
         result.findings += [*of_models(operation, analysis), *of_steps(operation, analysis)]
         result.rows = {"models": model_rows(analysis), **analysis.as_rows()}
         notes = [POOLING, CAUSES, *(f"Not simulated: {note}." for note in analysis.notes)]
+        if not all(one.is_searched for one in analysis.algorithms):
+            notes.append(f"Steps are looked for from {FEWEST} numbers of ranks on.")
         tables = [
             model_table(operation, analysis, names),
             step_table(operation, analysis, names),
@@ -101,13 +109,13 @@ def section(
         all_models = every_model_table(operation, analysis)
         parts.append(SectionPart(f"{operation}-all-models", "All models", all_models))
         parts.append(SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)))
-    anchor = f"figure-{leading.name}" if leading else operation
-    result.findings += of_choices(operation, source.choices[operation], telling_placed(measured), anchor)
+    anchor = f"figure-{leading_map.name}" if leading_map else operation
+    result.findings += of_choices(operation, compared, telling_placed(measured), anchor)
     result.note = " ".join([*notes, *([CRITERION] if chosen_tables else [])])
     result.tables += [
-        *_segment_table(measured),
+        *_segment_table(measured, source.visits.get(operation)),
         *_statistics_table(frame, operation),
-        *bandwidths.fastest_rates(measured, operation, MOST_CHOICES),
+        *bandwidths.fastest_rates(every_choice, telling_placed(measured), operation, MOST_CHOICES),
     ]
     listed = measured.head(MOST_ROWS)
     title = f"Measured points ({len(listed)} of {len(measured)})"
@@ -116,7 +124,9 @@ def section(
     return result
 
 
-def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: str) -> list[Drawing]:
+def _against_size(
+    operation: str, measured: pd.DataFrame, looks: Looks, words: str, leaders: Sequence[str]
+) -> list[Drawing]:
     """One figure for each configuration, on the largest number of ranks that has nearly all algorithms."""
     names = telling_placed(measured)
     candidates = []
@@ -128,6 +138,8 @@ def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: s
             max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda group: len(group[1]))
         )
     candidates.sort(key=lambda group: (-group[1]["label"].nunique(), -len(group[1])))
+    systems = {configuration["system"] for configuration, _ in candidates}
+    of_systems = _of_systems(operation, candidates, looks, words, leaders) if len(systems) > 1 else []
     every = {(c["ranks"], label) for c, rows in candidates for label in rows["label"]}
     if len(candidates) > 1 and len(every) == 1:
         # Each has the one algorithm that the others have: what differs is what is to be compared.
@@ -136,13 +148,40 @@ def _against_size(operation: str, measured: pd.DataFrame, looks: Looks, words: s
         shown = candidates[:MOST_COMPARED]
         together = pd.concat([rows.assign(label=c.words(differing) or NONE) for c, rows in shown])
         left = len(candidates) - len(shown)
-        return [
-            against_size(operation, together, candidates[0][0], same, 0, left, looks, words, by="configuration")
-        ]
-    return [
-        against_size(operation, rows, configuration, names, number, len(candidates) - MOST_DRAWN, looks, words)
+        each = against_size(operation, together, candidates[0][0], same, 0, left, looks, words)
+        return of_systems if len(of_systems) and len(candidates) == len(systems) else [*of_systems, each]
+    left = len(candidates) - MOST_DRAWN
+    return of_systems + [
+        against_size(operation, rows, configuration, names, number, left, looks, words, leaders)
         for number, (configuration, rows) in enumerate(candidates[:MOST_DRAWN])
     ]
+
+
+def _of_systems(
+    operation: str,
+    candidates: Sequence[tuple[Configuration, pd.DataFrame]],
+    looks: Looks,
+    words: str,
+    leaders: Sequence[str],
+) -> list[Drawing]:
+    """A curve for each of several systems, of an algorithm that all of them have; nothing where there is none."""
+    first: dict[str, tuple[Configuration, pd.DataFrame]] = {}
+    for configuration, rows in candidates:
+        first.setdefault(configuration["system"], (configuration, rows))
+    algorithms = (name for name in leaders if all(name in set(rows["label"]) for _, rows in first.values()))
+    shared = next(algorithms, None)
+    if shared is None:
+        return []
+    ranks = {configuration["ranks"] for configuration, _ in first.values()}
+    together = pd.concat(
+        rows[rows["label"] == shared].assign(
+            label=name if len(ranks) == 1 else f"{name}, {configuration['ranks']} ranks"
+        )
+        for name, (configuration, rows) in first.items()
+    )
+    drawn = against_size(operation, together, next(iter(first.values()))[0], [], 0, 0, looks, words)
+    title = f"{operation}, a curve for each system: {shared}"
+    return [replace(drawn, name=f"{operation}-systems", title=f"{title}.", alt=f"{title}, time against size")]
 
 
 def representative_sizes(measured: pd.DataFrame) -> list[int]:
@@ -151,15 +190,6 @@ def representative_sizes(measured: pd.DataFrame) -> list[int]:
     common = sorted(int(size) for size in width.index[width >= 0.8 * width.max()])
     small = next((size for size in common if size >= 8), common[0])
     return sorted({small, common[len(common) // 2], common[-1]})
-
-
-def _drawn(measured: pd.DataFrame, sizes: Sequence[int]) -> list[str]:
-    """The default, and the algorithms that are fastest in the median over the drawn points."""
-    rows = measured[measured["bytes"].isin(sizes)]
-    best = rows.groupby([*PLACED, "ranks", "bytes"], dropna=False)["time_s"].transform("min")
-    behind = (rows["time_s"] / best).groupby(rows["label"]).median().sort_values()
-    names = [str(name) for name in behind.index if name != DEFAULT][:DRAWN_ALGORITHMS]
-    return [*([DEFAULT] if DEFAULT in behind.index else []), *names]
 
 
 def _regressions(lines: Mapping[int, Mapping[Key, pd.DataFrame]], names: Sequence[str]) -> Table:
@@ -209,7 +239,7 @@ def _choice_tables(measured: pd.DataFrame, operation: str, choices: Sequence[Alg
         Column("size", lambda choice: format_bytes(choice.bytes)),
         Column("fastest", lambda choice: choice.best, is_text=True),
         Column("time", lambda choice: format_time(choice.best_s)),
-        Column("cannot be told from it", _ties, is_text=True),
+        Column("as fast", _ties, is_text=True),
         Column("candidates", lambda choice: str(choice.candidates)),
         Column("default", lambda choice: "" if choice.default_s is None else format_time(choice.default_s)),
         Column("penalty", _penalty, is_text=True),
@@ -220,7 +250,7 @@ def _choice_tables(measured: pd.DataFrame, operation: str, choices: Sequence[Alg
         Column("median", lambda row: f"× {row[1].median:.2f}"),
         Column("P90", lambda row: f"× {row[1].p90:.2f}"),
         Column("worst", lambda row: f"× {row[1].worst:.2f}"),
-        Column("within 10 % of the fastest", lambda row: f"{100 * row[1].within_10_percent:.0f} %"),
+        Column("within 10 % of the fastest", lambda row: percent(row[1].within_10_percent)),
     ]
     totals = [
         (group[0].configuration, total)
@@ -228,7 +258,7 @@ def _choice_tables(measured: pd.DataFrame, operation: str, choices: Sequence[Alg
         if (total := penalty(group)) is not None
     ]
     cut = f" ({len(listed)} of {len(last)})" if len(listed) < len(last) else ""
-    title = "What the library's own choice costs: its time over that of the fastest (1: cannot be told apart)"
+    title = "What the library's own choice costs: its time over that of the fastest (1: as fast)"
     return [
         table(f"Fastest {operation} on the most ranks measured{cut}", listed, columns),
         *([table(title, totals, of_penalty)] if totals else []),
@@ -245,20 +275,22 @@ def _penalty(choice: AlgorithmChoice) -> str:
         return ""
     if choice.is_default_slower:
         return f"× {choice.penalty:.2f}"
-    return "cannot be told apart" if choice.ties else "the default is fastest"
+    return "as fast" if choice.ties else "the default is fastest"
 
 
-def _segment_table(measured: pd.DataFrame) -> list[Table]:
+def _segment_table(measured: pd.DataFrame, visits: Visits | None) -> list[Table]:
     """The best segment size at each point, of algorithms that were measured with several."""
     names = telling_placed(measured)
     of_algorithm = measured.groupby(["algorithm", "radix"], dropna=False)["segment_bytes"]
     measured = measured[of_algorithm.transform("nunique", dropna=False) > 1]
-    time_s = measured["time_s"].to_numpy(np.float64)
+    times = timed(measured, visits)
+    time_s = np.array([time.time_s for time in times])
     segment_B = measured["segment_bytes"].fillna(-1).to_numpy(np.int64)
     rows: list[tuple[Configuration, int, int]] = []
     for point, members in positions(measured, (*PLACED, "algorithm", "radix", "ranks", "bytes")):
         if np.unique(segment_B[members]).size > 1:
-            rows.append((point, members[time_s[members].argmin()], members[time_s[members].argmax()]))
+            best = fastest({int(row): times[row] for row in members}).best
+            rows.append((point, best, int(members[time_s[members].argmax()])))
     columns: list[Column[tuple[Configuration, int, int]]] = [
         Column("algorithm", lambda row: row[0]["algorithm"], is_text=True),
         *held(["radix", *names], lambda row: row[0]),

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
+from hockney.machine.locality import read
 from hockney.models.over_ranks.choice import CRITERION
-from hockney.records.contents import read
 from hockney.records.statistic import RATES
 from hockney.records.table import collectives_in
 from hockney.report import provenance
@@ -27,9 +26,9 @@ from hockney.report.explorer.chart import (
     figure,
     panel,
 )
-from hockney.report.explorer.embed import by_wins
+from hockney.report.explorer.embed import in_order
 from hockney.report.explorer.explored import explored
-from hockney.report.findings import Finding, ratios, ratios_in_words, weightiest
+from hockney.report.findings import Finding, faster_in_words, ratios, weightiest
 from hockney.report.make import not_shown
 from hockney.report.page import Contribution, Report, Row, Section
 from hockney.report.reading import PLAIN, Progress, Reading, statistics_of, unsaid
@@ -73,7 +72,7 @@ def compare(paths: Sequence[Path], statistic: str = "", progress: Progress = uns
         )
     looks = Looks()
     looks.of(names)
-    looks.of(by_wins(seen))
+    looks.of(in_order(seen))
     with drawing_style():
         content = Contribution()
         for operation, rows in both.groupby("operation", sort=False):
@@ -154,15 +153,8 @@ def _section(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks, n
 
 
 def _finding(operation: str, name: str, group: pd.DataFrame, first: str, anchor: str) -> Finding:
-    told = group[group["is_told"]]
-    text = f"{operation}: {ratios_in_words(name, first, group)}"
-    if len(told):
-        worst = told.loc[np.abs(np.log(told["ratio"])).idxmax()]
-        where = ", ".join(filter(None, [str(worst[one]) for one in DIMENSIONS[1:]]))
-        ranks = f" on {worst['ranks']} ranks" if worst["ranks"] else ""
-        text += f". It differs most, × {worst['ratio']:.2f}, at {format_bytes(worst['bytes'])}{ranks}"
-        text += f" ({where})" if where else ""
-    return Finding(f"{text}.", anchor, min(0.95, 0.5 + 0.45 * len(told) / len(group)))
+    weight = min(0.95, 0.5 + 0.45 * group["is_told"].mean())
+    return Finding(f"{operation}: {faster_in_words(name, first, group)}.", anchor, weight)
 
 
 def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) -> list[Drawing]:
@@ -181,7 +173,7 @@ def _drawings(operation: str, rows: pd.DataFrame, seen: Explored, looks: Looks) 
     chosen = [*fullest.values()][:MOST_PANELS]
     left = len(fullest) - len(chosen)
     note = f"{left} more placements are in the table. " if left else ""
-    note += "Vertical bars are intervals, or ranges of repeats; the table has what is told apart."
+    note += "Vertical bars are intervals, or ranges of repeats."
     by_size = _described(operation, AGAINST_SIZE, {_words(choice): choice for choice in chosen}, seen, looks)
     sizes = sorted(rows["bytes"].unique())
     some = [replace(chosen[0], bytes=int(size)) for size in sizes[:: max(1, len(sizes) // 2)]][:MOST_PANELS]
@@ -241,7 +233,7 @@ def _table(operation: str, rows: pd.DataFrame, first: str) -> Table:
                 str(len(group) - len(told)),
             ]
         )
-    columns = ["points", "least ratio", "median", "largest", "slower", "faster", "not told apart"]
+    columns = ["points", "least ratio", "median", "largest", "slower", "faster", "as fast"]
     cut = f" ({MOST_ROWS} of {len(lines)})" if len(lines) > MOST_ROWS else ""
     return Table(
         f"{operation}: times over those of {first}{cut}",

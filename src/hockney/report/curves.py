@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import zip_longest
 from typing import Annotated
 
 import numpy as np
@@ -24,7 +23,8 @@ from hockney.records.record import LOCALITIES
 from hockney.records.series import Series
 from hockney.records.table import DIRECTIONS
 from hockney.report.marks import Peak, percent
-from hockney.units import format_rate, format_size, format_time
+from hockney.units import format_bytes, format_rate, format_time
+from hockney.words import grouped
 
 LOCALITY_WORDS = {
     "core": "one core, as SMT siblings or by turns",
@@ -50,6 +50,11 @@ class MessageCurve:
     @property
     def operation(self) -> str:
         return self.entry.operation
+
+    @property
+    def system(self) -> str:
+        """The name of its system, empty where nobody named one."""
+        return self.entry.other.get("system", "")
 
     @property
     def words(self) -> dict[str, str]:
@@ -201,10 +206,7 @@ def labels(selection: Sequence[MessageCurve]) -> list[str]:
 
 def by_operation(all_curves: Sequence[MessageCurve]) -> dict[str, list[MessageCurve]]:
     """Curves of each operation, in the order of the page."""
-    groups: dict[str, list[MessageCurve]] = {}
-    for curve in all_curves:
-        groups.setdefault(curve.operation, []).append(curve)
-    return groups
+    return grouped(all_curves, lambda curve: curve.operation)
 
 
 def by_crowd(selection: Sequence[MessageCurve], crowd: int) -> dict[str, list[MessageCurve]]:
@@ -221,9 +223,7 @@ def by_crowd(selection: Sequence[MessageCurve], crowd: int) -> dict[str, list[Me
         groups.setdefault(" · ".join(words), []).append(curve)
     placed: dict[str, list[MessageCurve]] = {}
     for words_of, members in groups.items():
-        by_place: dict[str, list[MessageCurve]] = {}
-        for curve in members:
-            by_place.setdefault(curve.place, []).append(curve)
+        by_place = grouped(members, lambda curve: curve.place)
         if len(members) <= crowd or len(by_place) == len(members):
             by_place = {"": members}
         placed |= {" · ".join(filter(None, [words_of, place])): held for place, held in by_place.items()}
@@ -244,18 +244,27 @@ def _natural(text: str) -> list[tuple[int, str]]:
 
 
 def _labels(entries: Sequence[Entry]) -> list[str]:
-    """Labels that distinguish each entry from the others of its operation."""
-    descriptions = [_describe(entry) for entry in entries]
+    """As few words as distinguish an entry from the others of its operation, of system or locality first."""
     texts = []
-    for entry, description in zip(entries, descriptions, strict=True):
-        peers = [d for e, d in zip(entries, descriptions, strict=True) if e.operation == entry.operation]
-        parts = [
-            text
-            for key, text in description.items()
-            if key == "locality" or any(peer.get(key) != text for peer in peers)
-        ]
-        texts.append(", ".join(part for part in parts if part) or next(iter(description.values()), "all"))
+    for entry in entries:
+        names = telling([_describe(peer) for peer in entries if peer.operation == entry.operation])
+        names = names if "system" in names else list(dict.fromkeys(["locality", *names]))
+        words = _describe(entry)
+        texts.append(
+            ", ".join(words[name] for name in names if name in words) or next(iter(words.values()), "all")
+        )
     return texts
+
+
+def telling(descriptions: Sequence[Mapping[str, str]]) -> list[str]:
+    """Columns by which descriptions differ, without those that set no more of them apart."""
+    names: list[str] = []
+    apart = 1
+    for name in dict.fromkeys(["system", *(name for words in descriptions for name in words)]):
+        several = len({tuple(words.get(key, "") for key in (*names, name)) for words in descriptions})
+        if several > apart:
+            names, apart = [*names, name], several
+    return names
 
 
 def _describe(entry: Entry) -> dict[str, str]:
@@ -286,8 +295,9 @@ def _with_interval(parameter: Parameter) -> WithInterval:
 
 @dataclass(frozen=True)
 class Headline:
-    """The numbers of one curve, by the preferred model. `bandwidth_B_per_s`: for n → ∞, all pairs and directions.
+    """The numbers of one curve, what was measured first. Throughputs are of all pairs and directions.
 
+    `bandwidth_B_per_s`: by the model for n → ∞, a parameter and no measurement.
     `peaks`: the share of each that was reached, `shares` the same as text, by name and rate of the peak.
     """
 
@@ -304,6 +314,8 @@ class Headline:
     formulas: list[str]
     highest_throughput_B_per_s: float
     fastest_at_B: Annotated[float, Field(exclude=True)]
+    largest_throughput_B_per_s: float
+    largest_B: float
     peaks: dict[str, float]
     shares: Annotated[list[tuple[str, str]], Field(exclude=True)]
     text: str
@@ -328,8 +340,8 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
     shares = [(peak.label(curve.directions), percent(share)) for peak, share in reached]
     numbers = [
         f"latency {format_time(latency.value)}",
-        *([] if rate is None else [f"bandwidth {format_rate(rate.value)}"]),
-        *([] if n_half is None else [f"n½ {format_size(n_half.value)}"]),
+        f"measured peak {format_rate(rates[fastest])} at {format_bytes(curve.size_B[fastest])}",
+        f"{format_rate(rates[-1])} at {format_bytes(curve.size_B[-1])}",
         *(f"{share} of {name}" for name, share in shares),
     ]
     return Headline(
@@ -346,16 +358,9 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
         formulas=formulas(fit),
         highest_throughput_B_per_s=float(rates[fastest]),
         fastest_at_B=float(curve.size_B[fastest]),
+        largest_throughput_B_per_s=float(rates[-1]),
+        largest_B=float(curve.size_B[-1]),
         peaks={peak.title: share for peak, share in reached},
         shares=shares,
         text=f"{curve.operation}, {curve.label}: {', '.join(numbers)}",
     )
-
-
-def in_turn(heads: Sequence[Headline], most: int) -> list[Headline]:
-    """At most so many headlines, of every place some, in their order."""
-    by_place: dict[str, list[int]] = {}
-    for index, head in enumerate(heads):
-        by_place.setdefault(head.curve.place, []).append(index)
-    turns = [index for turn in zip_longest(*by_place.values()) for index in turn if index is not None]
-    return [heads[index] for index in sorted(turns[:most])]

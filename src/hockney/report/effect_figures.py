@@ -11,6 +11,7 @@ from hockney.report.axes import rate_unit, time_unit
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.style import Style, styles
+from hockney.words import grouped
 
 MOST_SERIES = 8
 
@@ -46,9 +47,7 @@ def _drawable(row: Mapping[str, Cell], plot: Plot) -> bool:
 
 
 def _draw(plot: Plot, rows: Sequence[Mapping[str, Cell]], name: str, title: str) -> Drawing:
-    groups: dict[str, list[Mapping[str, Cell]]] = {}
-    for row in rows:
-        groups.setdefault("" if not plot.by else str(row.get(plot.by)), []).append(row)
+    groups = grouped(rows, lambda row: "" if not plot.by else str(row.get(plot.by)))
     dropped = max(0, len(groups) - MOST_SERIES)
     groups = dict(list(groups.items())[:MOST_SERIES])
     drawn = [row for group in groups.values() for row in group]

@@ -8,7 +8,7 @@ from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.report.findings import Finding
 from hockney.report.tables import value_and_interval
-from hockney.units import format_bytes
+from hockney.units import format_bytes, percent
 
 Parameters = Mapping[str, Parameter]
 FIRST_WEIGHT, A_LOCALITY, UNTOLD = 0.73, 0.1, 0.5
@@ -41,9 +41,9 @@ def _number(parameter: Parameter, kind: str = "95 %") -> str:
 def _percent(parameter: Parameter) -> str:
     """A share; its interval spans that of each size."""
     if parameter.low is None or parameter.high is None:
-        return f"{parameter.value:.0%} (no interval)".replace("%", " %")
-    share = "nothing that can be told" if parameter.low <= 0 <= parameter.high else f"{parameter.value:.0%}"
-    return f"{share} ({parameter.low:.0%} to {parameter.high:.0%} by size)".replace("%", " %")
+        return f"{percent(parameter.value)} (no interval)"
+    share = "nothing measurable" if parameter.low <= 0 <= parameter.high else percent(parameter.value)
+    return f"{share} ({percent(parameter.low)} to {percent(parameter.high)} by size)"
 
 
 def _bytes_between(parameter: Parameter) -> str:
@@ -103,14 +103,14 @@ def _datatypes(known: Parameters) -> str:
     said = [f"{_number(cost)} {words}" for words, cost in costs.items()]
     ends = [(cost.low, cost.high) for cost in costs.values() if cost.low is not None and cost.high is not None]
     is_untold = len(ends) == 2 and max(low for low, _ in ends) <= min(high for _, high in ends)
-    verdict = "; which of the two is faster cannot be told" if is_untold else ""
+    verdict = "; neither is faster by more than chance" if is_untold else ""
     return f"each block at a stride costs a sender {' and '.join(said)}{verdict}"
 
 
 def _untold(effect: Effect) -> str:
     """The reason that most of the untold parameters share."""
     reasons = list(effect.not_identified.values())
-    return f"could not be told: {max(reasons, key=reasons.count)}" if reasons else ""
+    return f"not measurable: {max(reasons, key=reasons.count)}" if reasons else ""
 
 
 def _each_of(**phrases: str) -> Callable[[Parameters], str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from hockney.machine.congestion import MeasuredShare
 from hockney.network.traffic.study import EffectiveShare
-from hockney.report.axes import count_axis
-from hockney.report.drawing import WIDTH_IN, Drawing
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import Array, Axis, Chart, Line, Mark, Panel
 from hockney.report.findings import Finding
-from hockney.report.style import MEASURED, QUIET, styles
+from hockney.report.style import MEASURED, QUIET, Style, styles
+from hockney.units import percent
 
 NAME = "effective-bisection"
 
@@ -35,64 +35,51 @@ def effective(
 ) -> Drawing:
     """One panel over nodes (logarithmic): shares of full bisection, at which every pair has a link for itself.
 
-    Beside what is computed stand its bounds. Points with bars are measured.
+    Beside what is computed stand its bounds. Points without a line are measured.
     """
-    figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
-    axes = figure.subplots()
     looks = styles(["computed", "bisection", "worst"])
+    bounds = {
+        "links of the least bisection": ("bisection", [each.bisection_share for each in computed]),
+        "slowest pair, worst permutation, all send": (
+            "worst",
+            [each.worst_permutation_share or np.nan for each in computed],
+        ),
+    }
     nodes = np.array([each.nodes for each in computed], np.float64)
-    if len(nodes):
-        axes.plot(
-            nodes,
-            [each.fraction for each in computed],
-            "o-",
-            label="computed, mean over pairs",
-            color=looks["computed"].colour,
-        )
-        axes.fill_between(
-            nodes,
-            [each.fraction if each.low is None else each.low for each in computed],
-            [each.fraction if each.high is None else each.high for each in computed],
-            color=looks["computed"].colour,
-            alpha=0.2,
-            linewidth=0,
-        )
-        bounds = [each.bisection_share for each in computed]
-        axes.plot(nodes, bounds, label="links of the least bisection", **looks["bisection"].line)
-        worst = [each.worst_permutation_share for each in computed]
-        if any(share is not None for share in worst):
-            shares = [np.nan if share is None else share for share in worst]
-            axes.plot(nodes, shares, label="slowest pair, worst permutation", **looks["worst"].line)
-    if measured:
-        ranks = np.array([each.ranks for each in measured], np.float64)
-        share = np.array([each.fraction for each in measured])
-        below = [each.fraction - (each.fraction if each.low is None else each.low) for each in measured]
-        above = [(each.fraction if each.high is None else each.high) - each.fraction for each in measured]
-        axes.errorbar(
-            ranks,
-            share,
-            yerr=np.maximum([below, above], 0),
-            fmt="s",
-            color=MEASURED,
-            capsize=2,
-            label="measured, 95 %",
-            zorder=3,
-        )
-    axes.axhline(1.0, color=QUIET, linewidth=0.9, label="full bisection")
-    count_axis(axes, sorted({*nodes.tolist(), *(float(each.ranks) for each in measured)}), "nodes")
-    axes.set_ylim(0, 1.08 * max(1.0, *(each.high or each.fraction for each in measured), 1.0))
-    axes.set_ylabel("share of full bisection")
-    axes.set_title(f"Effective bisection bandwidth, {title}")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    lines = [replace(_line("computed, mean over pairs", nodes, computed), style=looks["computed"], dots=4.0)]
+    lines += [Line(label, nodes, np.array(shares), style=looks[look]) for label, (look, shares) in bounds.items()]
+    ranks = np.array([each.ranks for each in measured], np.float64)
+    dots = replace(_line("measured, 95 %", ranks, measured), style=Style(MEASURED, (), "s"), width=0, dots=5.0)
+    drawn = [line for line in [*lines, dots] if np.isfinite(line.y).any()]
     said = "; ".join(f"{each.nodes} nodes: {each.fraction:.3g}" for each in computed)
     said += "".join(f"; measured on {each.ranks} ranks: {each.fraction:.3g}" for each in measured)
+    full = Mark(1.0, "full bisection", Style(QUIET, (), ""), is_level=True)
+    axis = Axis(
+        "share of full bisection", "from_0", values=np.array([1.0, *(each.high or 1 for each in measured)])
+    )
     return Drawing(
         NAME,
-        "Effective bisection bandwidth against nodes.",
+        "Effective bisection bandwidth against nodes, one way.",
         f"Effective bisection bandwidth, {title}, as a share of full bisection. {said}.",
-        "The band is the 95 % interval of the mean over random bisections.",
-        figure,
+        "Bars are 95 % intervals; those of what is computed are of the mean over random bisections.",
+        Chart(
+            [[Panel(drawn, Axis("nodes", "counts"), axis, marks=[full])]],
+            3.4,
+            title=f"Effective bisection bandwidth, one way, {title}",
+            columns=3,
+        ),
     )
+
+
+def _line(label: str, x: Array, shares: Sequence[ComputedShare | MeasuredShare]) -> Line:
+    """Shares with their intervals where these are known."""
+    values = [(each.fraction, each.low, each.high) for each in shares]
+    fraction, low, high = np.array(values, np.float64).reshape(-1, 3).T
+    return Line(label, x, fraction, low, high)
+
+
+def _within(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" (95 %: {percent(low)} to {percent(high)})"
 
 
 def findings(computed: Sequence[ComputedShare], measured: Sequence[MeasuredShare]) -> list[Finding]:
@@ -100,14 +87,15 @@ def findings(computed: Sequence[ComputedShare], measured: Sequence[MeasuredShare
     said = []
     if measured:
         most = measured[-1]
-        within = "" if most.low is None or most.high is None else f" (95 %: {most.low:.1%} to {most.high:.1%})"
+        within = _within(most.low, most.high)
         text = (
-            f"On {most.ranks} ranks pairs of random bisections get {most.fraction:.1%}{within} of full bisection."
+            f"On {most.ranks} ranks pairs of random bisections get {percent(most.fraction)}{within} "
+            "of full bisection."
         )
         said.append(Finding(text, NAME, 0.6))
     if computed:
         widest = computed[-1]
-        within = "" if widest.low is None else f" (95 %: {widest.low:.1%} to {widest.high:.1%})"
-        text = f"By the network's links alone {widest.nodes} nodes would get {widest.fraction:.1%}{within}."
+        within = _within(widest.low, widest.high)
+        text = f"By the network's links alone {widest.nodes} nodes would get {percent(widest.fraction)}{within}."
         said.append(Finding(text, NAME, 0.4))
     return said

@@ -27,6 +27,10 @@ def sections(effects: Sequence[Effect]) -> list[Section]:
             part = _part(effect, number, group)
             shown = f"figure-{part.figures[0].name}" if part.figures else section.id
             section.findings += of_effect(effect, _where(effect, group, ()), shown, len(section.parts))
+            if not section.parts:
+                # What stands open: the first locality's.
+                section.figures, part.figures = part.figures[:1], part.figures[1:]
+                section.tables, part.tables = part.tables[:1], part.tables[1:]
             section.parts.append(part)
         hidden = [f"{_where(effect, group)}: not measurable: {effect.not_measurable}" for effect in group]
         section.note = ". ".join(

@@ -15,8 +15,6 @@ from hockney.report.curves import MessageCurve, labels
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import (
     AGAINST_SIZE,
-    MISSED,
-    MODELS,
     RATE,
     Axis,
     Chart,
@@ -24,6 +22,7 @@ from hockney.report.explorer.chart import (
     Mark,
     Panel,
     Shown,
+    along,
     lines_of,
     model_lines,
 )
@@ -34,6 +33,7 @@ from hockney.units import format_bytes, format_rate
 LEVEL = Style(QUIET, (7, 2), "")
 LATE = 0.4
 """A peak that begins beyond this share of the width has its words at its end."""
+SIZES = along(AGAINST_SIZE)
 FEWEST_PANELS = 4
 """Places in a row of a panel for each model."""
 DOTS = 3.6
@@ -50,9 +50,14 @@ class Context:
     peaks: Sequence[Peak] = ()
 
     def marks_of(self, curves: Sequence[MessageCurve]) -> list[SizeMark]:
-        """The sizes to mark in a figure of these curves: caches where one of them is inside of a node."""
-        between_nodes = all(curve.entry.locality == "network" for curve in curves)
-        return [mark for mark in self.size_marks if not (mark.inside and between_nodes)]
+        """The sizes to mark in a figure of these curves: caches of all their systems, inside of a node."""
+        within = {curve.system for curve in curves if curve.entry.locality != "network"}
+        return [
+            mark
+            for mark in self.size_marks
+            if not mark.inside
+            or (within and (not mark.system or {curve.system for curve in curves} == {mark.system}))
+        ]
 
 
 def with_fits(curve: MessageCurve, context: Context) -> Drawing:
@@ -62,7 +67,7 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
         replace(line, label=label, style=Style(MEASURED, (), "o"), width=0, dots=DOTS, order=5)
         for line in _measured(curve)
     ]
-    models = model_lines(curve.points, curve.regimes, MODELS)
+    models = model_lines(curve.points, curve.regimes)
     drawn = [replace(line, style=context.model_styles[line.label]) for line in models]
     times = [measured[0], *drawn]
     rates = [
@@ -84,11 +89,11 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
     )
 
 
-def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Context) -> Drawing:
-    """Measured time and throughput of several curves in one figure, one style each."""
+def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Context, where: str = "") -> Drawing:
+    """Measured time and throughput of several curves in one figure; `where` they were measured."""
     names = labels(curves)
     kinds = [curve.kind for curve in curves]
-    keys = kinds if len(set(kinds)) == len(kinds) else names
+    keys = kinds if len(set(kinds)) == len(kinds) and len({curve.system for curve in curves}) == 1 else names
     looks = context.looks.of(keys).values()
     times, rates = (
         [
@@ -105,7 +110,7 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
         f"{name}-measured",
         f"Measured: {title}.",
         f"{title}: measured time and throughput against message size. {words}",
-        " ".join(filter(None, [_bars_note(curves), _marks_note(sizes, marks)])),
+        " ".join(filter(None, [where, _bars_note(curves), _marks_note(sizes, marks)])),
         _pair(curves, times, rates, marks, context.peaks, columns=5),
         choice=Shown(curves[0].operation),
     )
@@ -113,7 +118,8 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
 
 def residuals(curve: MessageCurve, context: Context) -> Drawing:
     """The error of each model at each measured point, in per cent of the measured time."""
-    errors = {line.label: 100 * (line.y - 1) for line in model_lines(curve.points, curve.regimes, MISSED)}
+    ratios = model_lines(curve.points, curve.regimes, over_measured=True)
+    errors = {line.label: 100 * (line.y - 1) for line in ratios}
     medians = {model: percent(float(np.median(np.abs(error))) / 100) for model, error in errors.items()}
     y = Axis("error of the model", "percent")
     panels: list[Panel | None] = [
@@ -124,7 +130,7 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
                     style=context.model_styles[model], width=0, dots=DOTS,
                 )
             ],
-            Axis("message size", "size", ticks=4),
+            SIZES,
             y,
             f"{model}\nmedian {medians[model]}",
             [Mark(0.0, style=Style(QUIET, (), ""), is_level=True)],
@@ -216,8 +222,8 @@ def _pair(
         if axis.smallest_B <= mark.size_B <= axis.largest_B:
             merged.setdefault(mark.size_B, []).append(mark.label)
     verticals = [Mark(size_B, " = ".join(words)) for size_B, words in merged.items()]
-    x = Axis("message size", "size", values=sizes)
-    times_s = np.concatenate([np.concatenate([curve.low_s, curve.high_s]) for curve in curves])
+    x = replace(SIZES, values=sizes)
+    times_s = np.concatenate([curve.time_s for curve in curves])
     both = any(curve.directions == 2 for curve in curves)
     reached = _fastest(curves)
     unit, name = rate_unit(reached)
@@ -247,7 +253,7 @@ def _pair(
                 ),
             ]
         ],
-        3.87 + 0.17 * rows,
+        3.2 + 0.17 * rows,
         columns=columns,
     )
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.choice import TIE, UNKNOWN
+from hockney.models.over_ranks.choice import TIE, UNKNOWN, are_faster
 from hockney.records.contents import Contents, unmeasured
 from hockney.records.journal import LaunchLine
-from hockney.records.keys import COLLECTIVES
-from hockney.records.levels import Level, in_words
 from hockney.units import counted
+
+Verdict = Literal["fact", "good", "look", "bad"]
+"""A fact is neither good nor bad: who is faster of two, what a step costs."""
+UNCERTAIN, UNUSABLE = 0.1, 0.5
+"""Half the width of an interval, of its value, from which a number is to be looked at, and not to be used."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One answer: a sentence with its number and its interval, and where the page shows it.
+    """One answer: a short sentence with one number and its interval, and where the page shows it.
 
     `anchor` is the id of a section, figure or table of the page; `weight`, 0 to 1, is how much it matters. `kind`
     is the same for what is said of each operation in turn: a page begins with few of them.
@@ -29,23 +32,34 @@ class Finding:
     anchor: str
     weight: float
     kind: str = ""
+    verdict: Verdict = "fact"
 
 
-MOST = 10
+def certainty(value: float, low: float | None, high: float | None) -> Verdict:
+    """How well a number is known, by its interval; one without an interval is to be looked at."""
+    if low is None or high is None or not value:
+        return "look"
+    half = (high - low) / 2 / abs(value)
+    return "good" if half <= UNCERTAIN else "look" if half <= UNUSABLE else "bad"
+
+
+MOST = 5
 """Answers that a page begins with."""
-MOST_OF_A_KIND = 3
+MOST_OF_A_KIND = 2
 """Answers of one kind that come before the others of it: ten collectives have a default each."""
 FIRST = 1.0
 """Weight of what all other answers are to be read with."""
 
 
-def weightiest(findings: Iterable[Finding], about: Iterable[str] = ()) -> list[Finding]:
+def weightiest(
+    findings: Iterable[Finding], about: Iterable[str] = (), parts: Iterable[Iterable[str]] = ()
+) -> list[Finding]:
     """The answers that matter most, at most `MOST`, the weightiest first; of equal ones, in their order.
 
     Those `about` these operations and applications come before all others but those of weight `FIRST`; of one
-    kind, `MOST_OF_A_KIND` do.
+    kind, `MOST_OF_A_KIND` do. Before these comes the weightiest about each of the `parts`, however many.
     """
-    ids = tuple(f"{before}{name}" for name in about for before in ("", "app-", "figure-", "figure-app-"))
+    ids = _ids(about)
     ordered = sorted(findings, key=lambda finding: -finding.weight)
     before = Counter[str]()
     place = []
@@ -54,7 +68,15 @@ def weightiest(findings: Iterable[Finding], about: Iterable[str] = ()) -> list[F
         is_repeated = bool(finding.kind) and before[finding.kind] > MOST_OF_A_KIND
         place.append((finding.weight < FIRST and not finding.anchor.startswith(ids), is_repeated))
     chosen = [finding for _, finding in sorted(zip(place, ordered, strict=True), key=lambda pair: pair[0])]
-    return chosen[:MOST]
+    ahead = [one for one in chosen if one.weight >= FIRST]
+    for part in map(_ids, parts):
+        ahead += [one for one in chosen if one.anchor.startswith(part) and one not in ahead][:1]
+    return list(dict.fromkeys([*ahead, *chosen]))[: max(MOST, len(ahead))]
+
+
+def _ids(operations: Iterable[str]) -> tuple[str, ...]:
+    """What the ids of their sections and figures begin with."""
+    return tuple(f"{before}{name}" for name in operations for before in ("", "app-", "figure-", "figure-app-"))
 
 
 def shares_cores(launch: LaunchLine) -> bool:
@@ -71,58 +93,40 @@ def of_results(contents: Contents, anchor: str) -> list[Finding]:
     # Limitations are no failures, and a point that came in another launch is none either.
     without = len(unmeasured(contents.records, of_points)) + len(failed) - len(of_points)
     points = {(record.operation, record.algorithm, record.ranks, record.bytes) for record in measured}
-    algorithms = {point[:2] for point in points if point[0] in COLLECTIVES}
-    among = f" of {counted(len(algorithms), 'algorithm')} of collectives" if algorithms else ""
-    at_points = f"at {counted(len(points), 'point')}{among}" if points else ""
-    in_runs = f"in {counted(len(runs), 'run')} of applications" if runs else ""
-    where = " and ".join(filter(None, [at_points, in_runs]))
-    if not where:
-        text = f"No result was checked: {without} came to no end."
-        return [Finding(text, anchor, 0.99)] if without else []
     wrong = {f"{record.operation} {record.algorithm}".rstrip() for record in measured if not record.verified}
     wrong |= {f"{run.operation} on {counted(run.ranks, 'rank')}" for run in runs if not run.answer.verified}
-    verdict = f"wrong are those of {', '.join(sorted(wrong))}" if wrong else "all are right"
-    if without:
-        verdict = f"of those that came to an end, {verdict}; {without} did not"
-    return [Finding(f"Results were checked {where}: {verdict}.", anchor, 0.99)]
-
-
-def of_trust(
-    levels: Iterable[Sequence[Level]],
-    missing: str,
-    warnings: Sequence[str],
-    launches: Sequence[LaunchLine] = (),
-) -> list[Finding]:
-    """How steady the machine was, what was not measured (`missing`, a sentence), and what is to be read first."""
-    anchor = "warnings" if warnings else "provenance"
-    known = [of_ranks for of_ranks in levels if of_ranks]
-    found = [Finding(missing, anchor, 0.78)] if missing else []
-    if crowded := sum(map(shares_cores, launches)):
-        text = (
-            f"Ranks shared cores in {crowded} of {counted(len(launches), 'launch', plural='launches')}: where "
-            "more ranks than cores take part, only the checks of results are to be read; times contain waiting "
-            "for a core."
+    checked = [counted(len(points), "point")] * bool(points) + [counted(len(runs), "run")] * bool(runs)
+    found = []
+    if wrong:
+        found.append(Finding(f"Results are wrong: {', '.join(sorted(wrong))}.", anchor, 0.99, verdict="bad"))
+    elif checked:
+        found.append(
+            Finding(f"All checked results are right ({' and '.join(checked)}).", anchor, 0.99, verdict="good")
         )
-        found.append(Finding(text, anchor, FIRST))
-    if known:
-        changing = [of_ranks for of_ranks in known if len(of_ranks) > 1]
-        shown = max(changing or known, key=len)
-        steady = (
-            "the machine changed its speed" if changing else "the machine kept one level of speed"
-        ) + f" ({len(changing)} of {len(known)} sets of ranks saw several levels)" * bool(changing)
-        found.append(Finding(f"Level: {steady}; {in_words(shown)}.", anchor, 0.76))
-    if warnings:
-        many = f"{len(warnings)} warnings stand" if len(warnings) > 1 else "A warning stands"
-        found.append(Finding(f"{many} before the numbers; the first: {warnings[0]}", anchor, 0.74))
+    if without:
+        text = f"{counted(without, 'measurement')} did not end, without a result."
+        found.append(Finding(text, anchor, 0.985, verdict="bad"))
     return found
+
+
+def of_crowding(launches: Sequence[LaunchLine], anchor: str) -> list[Finding]:
+    """That ranks shared cores, which is to be read before all else; nothing where they did not."""
+    crowded = sum(map(shares_cores, launches))
+    if not crowded:
+        return []
+    text = (
+        f"Ranks shared cores in {crowded} of {counted(len(launches), 'launch', plural='launches')}: their times "
+        "contain waiting for a core, only the checks of results count."
+    )
+    return [Finding(text, anchor, FIRST, verdict="bad")]
 
 
 def ratios(first: pd.DataFrame, others: pd.DataFrame, same: Sequence[str]) -> pd.DataFrame:
     """The rows of `others` that agree with one of `first` in the columns `same`, with `ratio` and `is_told`.
 
     Both have `time_s`, `low_s` and `high_s`; those of `first` come back as `time_s_first` and so on. `ratio` is
-    the time over that of the first; `is_told`: their intervals do not overlap, and the times differ by more than
-    `TIE`. A time without an interval (NaN) is taken as ± `UNKNOWN`.
+    the time over that of the first; `is_told`: one is faster than the other by `are_faster`. A time without an
+    interval (NaN) is taken as ± `UNKNOWN`.
     """
     ends = (("low_s", 1 - UNKNOWN), ("high_s", 1 + UNKNOWN))
     known = [
@@ -131,22 +135,22 @@ def ratios(first: pd.DataFrame, others: pd.DataFrame, same: Sequence[str]) -> pd
     ]
     both = known[0].merge(known[1], on=list(same), suffixes=("", "_first"))
     both["ratio"] = both["time_s"] / both["time_s_first"]
-    apart = (both["low_s"] > both["high_s_first"]) | (both["high_s"] < both["low_s_first"])
-    both["is_told"] = apart & (np.abs(np.log(both["ratio"])) > np.log1p(TIE))
+    own, first_ones = (
+        [both[f"{name}{side}"] for name in ("low_s", "time_s", "high_s")] for side in ("", "_first")
+    )
+    both["is_told"] = are_faster(*own[1:], *first_ones[:2]) | are_faster(*first_ones[1:], *own[:2])
     return both
 
 
-def ratios_in_words(name: str, other: str, rows: pd.DataFrame) -> str:
-    """How many times as long as `other` `name` takes, and where that can be told; no full stop."""
-    apart = rows.loc[rows["is_told"], "ratio"]
-    counts = {"slower": int((apart > 1).sum()), "faster": int((apart < 1).sum())}
-    clauses = [
-        f"{word} at {'all of them' if count == len(rows) else count}" for word, count in counts.items() if count
-    ]
-    where = "it is " + " and ".join(clauses) if clauses else "the two cannot be told apart at any of them"
-    if clauses and len(apart) < len(rows):
-        where += f", and at {len(rows) - len(apart)} the two cannot be told apart"
-    return (
-        f"{name} takes {rows['ratio'].median():.2f} times as long as {other} in the median of "
-        f"{counted(len(rows), 'point')}; {where}"
-    )
+def faster_in_words(name: str, other: str, rows: pd.DataFrame) -> str:
+    """Which is how many times faster in the median of rows of `ratios`, and within what; no full stop."""
+    ratio, points = rows["ratio"], counted(len(rows), "point")
+    if not rows["is_told"].any():
+        return f"{name} is as fast as {other} ({points})"
+    if 1 / (1 + TIE) < ratio.median() < 1 + TIE:
+        ends = f"{ratio.min():.2f} to {ratio.max():.2f} × its time, {points}"
+        return f"{name} is as fast as {other} in the median ({ends})"
+    fast, slow = (other, name) if ratio.median() > 1 else (name, other)
+    gains = ratio if ratio.median() > 1 else 1 / ratio
+    ends = f"{gains.min():.2f} to {gains.max():.2f} ×, {points}"
+    return f"{fast} is {gains.median():.2f} × faster than {slow} ({ends})"

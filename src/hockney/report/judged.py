@@ -14,11 +14,8 @@ from hockney.predict.evaluate import CollectiveEvaluation, evaluate
 from hockney.predict.points import POINT, points
 from hockney.predict.split import select
 from hockney.report.drawing import Drawing
-from hockney.report.findings import Finding
-from hockney.report.marks import percent
 from hockney.report.predicted import predicted
 from hockney.report.style import Looks
-from hockney.units import counted
 
 ANSWER = "simulated"
 MODELS = (ANSWER, "linear_in_ranks", "textbook_hockney")
@@ -38,22 +35,6 @@ class Judged:
     drawing: Drawing | None
     note: str = ""
     result: CollectiveEvaluation | None = None
-
-    @property
-    def findings(self) -> list[Finding]:
-        """How far the simulation is off on points that it has not seen, beside the strongest baseline."""
-        result = self.result
-        ours = result and result.judged.get(ANSWER)
-        if self.drawing is None or result is None or not ours or ours.common.median_relative_error is None:
-            return []
-        off, beside = percent(ours.common.median_relative_error), ""
-        if (best := result.best_baseline) is not None and best.median_relative_error is not None:
-            beside = f"; the strongest baseline, {best.name}, by {percent(best.median_relative_error)}"
-        text = (
-            f"{result.operation}: at {counted(result.n_common, 'point')} that it has not seen, "
-            f"{ANSWER} is off by {off} in the median{beside}."
-        )
-        return [Finding(text, f"figure-{self.drawing.name}", 0.72, "trust")]
 
 
 def judged(

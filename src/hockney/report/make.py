@@ -10,7 +10,6 @@ import pandas as pd
 from hockney import writing
 from hockney.errors import RequestError
 from hockney.machine.file import load
-from hockney.machine.levels import mixture
 from hockney.machine.marks import MARKS, marks_of
 from hockney.machine.provenance import system_of
 from hockney.models.over_ranks.points import points
@@ -20,7 +19,7 @@ from hockney.records.table import collectives_in
 from hockney.records.verification import find as find_verification
 from hockney.report import figures, messages, node_figure, points_csv, provenance
 from hockney.report.drawing import Drawing
-from hockney.report.findings import of_results, of_trust, weightiest
+from hockney.report.findings import of_crowding, of_results, weightiest
 from hockney.report.page import Contribution, Report, Section, page_id
 from hockney.report.reading import PLAIN, Progress, Reading, Wish, unsaid
 from hockney.report.style import drawing_style
@@ -53,13 +52,13 @@ def make(measured: Path | Contents, wish: Wish = PLAIN, progress: Progress = uns
         warnings = [*reading.warnings, *content.warnings, *notes, *not_shown(reading.frame)]
         offered = [finding for section in content.sections for finding in section.findings] + content.findings
         # Who is fastest among ranks that wait for a core says nothing of the algorithms.
-        offered = of_results(contents, "warnings") if reading.is_crowded else offered
-        offered += of_trust(contents.levels.values(), reading.unmeasured, warnings, reading.launches)
+        offered = of_results(contents, "provenance") if reading.is_crowded else offered
+        offered += of_crowding(reading.launches, "provenance")
         return Report(
             title=_title(reading),
             lead=_lead(reading),
             content=content,
-            findings=weightiest(offered, subject.operations if subject else ()),
+            findings=weightiest(offered, *((subject.operations, subject.parts) if subject else ())),
             warnings=warnings,
             provenance=provenance.tables(reading.launches),
             origin=reading.origin,
@@ -78,8 +77,8 @@ def _title(reading: Reading) -> str:
     if reading.curves and not (reading.statistics or _has_effects(reading) or apps):
         kind = "point to point"
     systems = [*frame["system"].unique(), *(record.system for record in apps)]
-    system = next(iter(systems), "") if reading.machine is None else reading.machine.system.name
-    return f"MPI {kind} on {system or reading.name}"
+    named = ", ".join(dict.fromkeys(filter(None, map(str, systems))))
+    return f"MPI {kind} on {named or (reading.machine and reading.machine.system.name) or reading.name}"
 
 
 def _lead(reading: Reading) -> list[str]:
@@ -117,12 +116,11 @@ def _messages(reading: Reading) -> Contribution | None:
 
 def _collectives(reading: Reading) -> Contribution | None:
     """A section for each collective: what is fastest and how times grow, its models, and how far they are off."""
-    if not reading.statistics:
+    if not reading.statistics or reading.explored is None:
         return None
     from hockney.machine.collectives import collectives_of
     from hockney.report import collective_models, collectives
     from hockney.report.judged import judged
-    from hockney.report.views.collective_costs import costs_of
 
     machine, chosen = reading.machine, reading.statistics
     models = [
@@ -133,20 +131,16 @@ def _collectives(reading: Reading) -> Contribution | None:
     fitted = {model.operation for model in models}
     lacking = {name: statistic for name, statistic in chosen.items() if name not in fitted}
     models += collectives_of(reading.contents, statistics=lacking)
-    costs = None if machine is None else costs_of(machine)
     result = Contribution()
     for operation, statistic in chosen.items():
         reading.progress(f"drawing {operation}")
         looks, sizes_B = reading.looks, reading.wish.sizes_B
         of_it = [model for model in models if model.operation == operation]
-        part = collectives.section(
-            reading.source, operation, reading.places, sizes_B, looks, costs, reading.explored
-        )
+        part = collectives.section(reading.source, operation, reading.places, sizes_B, looks, reading.explored)
         part.figures += collective_models.drawings(of_it, machine)
-        part.tables = [*collective_models.model_table(of_it), *part.tables]
+        part.tables += collective_models.model_table(of_it)
         reading.progress(f"judging predictions of {operation}")
         judgement = judged(reading.frame, operation, reading.places.system, looks, statistic=statistic)
-        part.findings += judgement.findings
         part.figures += [judgement.drawing] if judgement.drawing else []
         part.note = " ".join(filter(None, [part.note, judgement.note]))
         part.evaluation = judgement.result
@@ -186,9 +180,8 @@ def _marked_points(reading: Reading) -> Contribution | None:
     if not rows:
         return None
     section = Section("marked", "Marked points", "Do not rest a decision on one of these points alone.")
-    section.tables = [Table("Marked points", ["point", "marks"], rows[:MOST_MARKED], frozenset({0, 1}))]
-    if len(rows) > MOST_MARKED:
-        section.note = f"The first {MOST_MARKED} of {len(rows)} marked points."
+    cut = f", the first {MOST_MARKED} of {len(rows)}" if len(rows) > MOST_MARKED else ""
+    section.tables = [Table(f"Points and marks{cut}", ["point", "marks"], rows[:MOST_MARKED], frozenset({0, 1}))]
     return Contribution([section])
 
 
@@ -207,7 +200,7 @@ def _applications(reading: Reading) -> Contribution | None:
         machine, origin = reading.wish.machine, "the machine file"
     elif own.is_file():
         try:
-            machine, origin = mixture(load(own)) if reading.wish.any_level else load(own), MACHINE
+            machine, origin = load(own), MACHINE
         except RequestError as error:
             warnings.append(f"{MACHINE} of the folder is not used: {error.message}")
     launches = {launch.id: launch for launch in reading.launches}
@@ -219,14 +212,14 @@ def _applications(reading: Reading) -> Contribution | None:
 
 CONTRIBUTORS: tuple[Callable[[Reading], Contribution | None], ...] = (
     _verification,
+    _applications,
     _messages,
     _collectives,
     _effects,
     _topology,
     _marked_points,
-    _applications,
 )
-"""In the order of the page; each gives None where it has nothing."""
+"""In the order of the page: what runs were made for, then what they are made of. None: it has nothing."""
 
 
 def write_html(report: Report, path: Path) -> None:

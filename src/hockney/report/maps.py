@@ -23,13 +23,12 @@ from hockney.report.explorer.chart import (
     Tiles,
     panel,
 )
+from hockney.report.explorer.explored import leading
 from hockney.report.style import PENALTIES as SHADES
 from hockney.report.style import Looks
 from hockney.units import format_bytes
 
 MOST_PANELS = 3
-MOST_NAMED = 7
-"""Algorithms with a colour of their own, as many as there are colours."""
 MOST_WRITTEN = 130
 """Cells of a panel whose penalty is written into them."""
 _BLANK, _GREY = "#ffffff", "#b8b8b8"
@@ -45,17 +44,19 @@ def drawing(operation: str, explored: Explored, looks: Looks) -> Drawing | None:
     if not cells:
         return None
     penalties = [(cell.penalty, cell) for cell in cells if cell.penalty is not None]
-    named = _named(cells)
+    fastest = {cell.best for cell in cells}
+    named = [name for name in leading(explored, operation) if name in fastest]
     # Where the default is the fastest there is nothing to do.
     colours = {name: SHADES[0] if name == DEFAULT else look.colour for name, look in looks.of(named).items()}
-    others = {"others": _GREY} if any(cell.best not in colours for cell in cells) else {}
+    left_over = len(fastest) - len(named)
+    others = {f"{left_over} others": _GREY} if left_over else {}
     rows = [
         [
             Panel(
                 title=_telling(choice, every),
                 tiles=_tiles(own, lambda cell: colours.get(cell.best, _GREY)),
-                key=colours | others if choice is choices[-1] else {},
-                key_title="fastest",
+                key={} if place else colours | others,
+                key_title="fastest algorithm",
                 x=Axis("" if penalties else "message size", "names"),
                 y=Axis("" if place else "ranks", "names"),
             )
@@ -63,13 +64,13 @@ def drawing(operation: str, explored: Explored, looks: Looks) -> Drawing | None:
         ]
     ]
     if penalties:
-        words = ["not told apart", *(f"to × {end:g}" for end in PENALTIES[1:]), f"over × {PENALTIES[-1]:g}"]
+        words = ["as fast", *(f"up to × {end:g}" for end in PENALTIES[1:]), f"over × {PENALTIES[-1]:g}"]
         rows.append(
             [
                 Panel(
                     tiles=_tiles(own, _shaded, is_written=len(own) <= MOST_WRITTEN),
-                    key=dict(zip(words, SHADES, strict=True)) if place == len(choices) - 1 else {},
-                    key_title="default / fastest",
+                    key={} if place else dict(zip(words, SHADES, strict=True)),
+                    key_title="time of the default over that of the fastest",
                     x=Axis("message size", "names"),
                     y=Axis("" if place else "ranks", "names"),
                 )
@@ -87,7 +88,7 @@ def drawing(operation: str, explored: Explored, looks: Looks) -> Drawing | None:
         alt,
         "A cell for each size and number of ranks that was measured, in equal steps."
         + (f" {left} more configurations are in the tables." if left else ""),
-        Chart(rows, 6.1 if penalties else 3.35),
+        Chart(rows),
         choice=first,
     )
 
@@ -115,15 +116,6 @@ def _telling(choice: Selection, every: Sequence[Selection]) -> str:
     """What tells a choice from the others."""
     several = [name for name in choice.held if len({other.held[name] for other in every}) > 1]
     return ", ".join(filter(None, (choice.held[name] for name in several)))
-
-
-def _named(cells: Sequence[MapCell]) -> list[str]:
-    counts: dict[str, int] = {}
-    for cell in cells:
-        counts[cell.best] = counts.get(cell.best, 0) + 1
-    order = sorted(counts, key=lambda name: (-counts[name], name))
-    chosen = order[:MOST_NAMED]
-    return [*chosen, *([DEFAULT] if DEFAULT in order[MOST_NAMED:] else [])]
 
 
 def _tiles(cells: Sequence[MapCell], colour: Callable[[MapCell], str], *, is_written: bool = False) -> Tiles:

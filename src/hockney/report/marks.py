@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
-from hockney.machine.reservations import percent as percent
+from hockney.machine.provenance import system_of
+from hockney.machine.system import System
 from hockney.records.journal import LaunchLine
 from hockney.records.nodes import links
 from hockney.records.record import LOCALITIES
 from hockney.units import format_bytes, format_rate, parse_bytes, parse_rate
+from hockney.units import percent as percent
+from hockney.words import listed
 
 _SIZE = r"(\d[\d.]*\s*\w*)"
 _SIZES = re.compile(rf"(?:\s+above\s+{_SIZE})?(?:\s+up to\s+{_SIZE})?\s*$")
@@ -112,6 +115,33 @@ def placed(peaks: Sequence[Peak], localities: Collection[str | None]) -> list[Pe
     ]
 
 
+def peaks_of(texts: Iterable[str]) -> list[Peak]:
+    """Of options."""
+    return [Peak.parse(text) for text in texts]
+
+
+def adapter_peaks(systems: Iterable[System]) -> list[Peak]:
+    """The adapters that described systems have, the fastest first."""
+    found = {
+        Peak(adapter.name, adapter.bandwidth_B_per_s, ("network",), is_found=True): None
+        for system in systems
+        for adapter in system.network.adapters
+    }
+    return sorted(found, key=lambda peak: (-peak.rate_B_per_s, peak.name))
+
+
+def unmatched(peaks: Sequence[Peak], messages: Iterable[tuple[str | None, NDArray[np.float64]]]) -> list[str]:
+    """A sentence on each peak that no message goes by; `messages`: locality and sizes in bytes of each curve."""
+    there = list(messages)
+    places = ", ".join(sorted({locality or "unknown" for locality, _ in there})) or "none measured"
+    return [
+        f"--peak {peak.title}: no message of this page goes that way "
+        f"({f'{listed(peak.localities)} is meant; ' if peak.localities else ''}localities here: {places})."
+        for peak in peaks
+        if not any(peak.limits(locality) and peak.carries(size_B).any() for locality, size_B in there)
+    ]
+
+
 def found_peaks(launches: Iterable[LaunchLine]) -> list[Peak]:
     """The links of the nodes between which ranks sent messages, as far as their kernels tell; the fastest first.
 
@@ -128,20 +158,40 @@ def found_peaks(launches: Iterable[LaunchLine]) -> list[Peak]:
 
 @dataclass(frozen=True)
 class SizeMark:
-    """A size worth a vertical line; `label` is a word or two. `inside`: of messages inside of a node only."""
+    """A size worth a vertical line; `label` is a word or two. `inside`: of messages inside of a node only.
+
+    `system`: whose it is, empty on a page of one system.
+    """
 
     size_B: float
     label: str
     inside: bool = False
+    system: str = ""
 
 
-def marks_of_caches(machine: Machine) -> list[SizeMark]:
-    """The `cache_marks` of the machine's hosts."""
-    caches: dict[tuple[int, str], list[int]] = {}
-    for host in machine.system.hosts:
-        for cache in host.caches:
-            caches.setdefault((cache.level, cache.type), []).append(cache.size_B)
-    return cache_marks(caches)
+def marks_of_caches(
+    machine: Machine, launches: Sequence[LaunchLine], systems: Iterable[System] = ()
+) -> list[SizeMark]:
+    """The `cache_marks` of the hosts of each system's launches, else of its description."""
+    entries = machine.point_to_point
+    names = {entry.other.get("system", "") for entry in entries}
+    system_of_launch = {
+        launch: entry.other.get("system", "") for entry in entries for launch in entry.measurements.launches
+    }
+    hosts = [(system_of_launch.get(one.id), system_of([one], ()).hosts) for one in launches]
+    caches: dict[str, dict[tuple[int, str], list[int]]] = {}
+    for name, of_launch in hosts or [(None, machine.system.hosts)]:
+        for host in of_launch if len(names) == 1 or name is not None else ():
+            for cache in host.caches:
+                of_system = caches.setdefault((name or "") if len(names) > 1 else "", {})
+                of_system.setdefault((cache.level, cache.type), []).append(cache.size_B)
+    measured = set(caches)
+    for described in systems:
+        name = described.name if len(names) > 1 else ""
+        for of_node in described.node.caches if name not in measured else ():
+            kind = of_node.level, "Data" if of_node.level == 1 else ""
+            caches.setdefault(name, {}).setdefault(kind, []).append(of_node.size_B)
+    return [replace(mark, system=name) for name, own in caches.items() for mark in cache_marks(own)]
 
 
 def cache_marks(caches: Mapping[tuple[int, str], Sequence[int]]) -> list[SizeMark]:

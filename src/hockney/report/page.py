@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -16,18 +16,17 @@ from markupsafe import Markup, escape
 from hockney import __version__, reading
 from hockney.models._evaluate import HeldOut
 from hockney.records.app_record import AppRecord
-from hockney.report.curves import LOCALITY_WORDS, Headline
+from hockney.report.curves import Headline
 from hockney.report.drawing import Drawing
 from hockney.report.explorer import embed
 from hockney.report.explorer.chart import Explored, Selection, Shown
 from hockney.report.findings import Finding
-from hockney.report.marks import percent
 from hockney.report.reading import Reading, Subject
 from hockney.report.style import Looks
 from hockney.report.style import css as palette
 from hockney.report.svg import Inliner, policy
-from hockney.report.tables import Table, value_and_interval
-from hockney.units import format_bytes, format_rate
+from hockney.report.tables import Table
+from hockney.units import counted
 
 if TYPE_CHECKING:
     from hockney.predict.evaluate import CollectiveEvaluation
@@ -44,17 +43,24 @@ MEANING = {
     "the same time.",
 }
 
+VERDICTS = (
+    "Good: rely on it. Look: the number is uncertain (more than ±10 %), or there is something to gain. Bad: the "
+    "number is unusable (more than ±50 %), a result is wrong, or the default takes twice as long as need be. "
+    "Ranks together: good from 80 % of as many times one rank, look from 50 %. Fact: neither good nor bad."
+)
+"""What the words before answers mean."""
+
 READING = (
     "Points are medians with their 95 % interval; a bar that is not visible is shorter than the dot. "
     "Sizes are on a logarithmic axis to base 2; messages of 0 B stand at the left of the "
     "break. Dotted vertical lines mark the cache sizes of the ranks' cores and the library's eager "
-    "limit; dashed horizontal lines mark peaks, the nodes' links or those given with --peak, with the share that "
-    "the highest measured throughput of messages which go that way reaches.",
+    "limit. Dashed horizontal lines mark peaks: the nodes' links or those given with --peak. Beside them stands "
+    "the share that the highest throughput of messages on that link reaches.",
     "Every model is drawn, good or bad: least_squares is the plain straight line of the literature, "
     "which the largest messages dominate, and may be negative for small ones; asymptotic takes the latency "
     "from the smallest and the bandwidth from the largest messages; hockney is one line that minimises "
-    "relative errors; piecewise is a line for each protocol regime; loggp adds dedicated measurements "
-    "of the CPU's share.",
+    "relative errors; piecewise is a line for each of at most five regimes, and predictions follow the measured "
+    "sizes beside it; loggp adds dedicated measurements of the CPU's share.",
     "An error means something only at points that the fit has not seen. “Left out” errors come "
     "from leaving out one point at a time; the held-out check fits every model again without the "
     "points at odd positions (first and last stay) and predicts those.",
@@ -75,10 +81,6 @@ CALM_APPLICATIONS = (
     "nothing is oversubscribed, no result is wrong, every run could be read and has a narrow interval."
 )
 
-_WITH_FORMULAS = 8
-"""Most headlines with formula lines; the lines stand below in any case."""
-
-
 Row = dict[str, Any]
 """Plain values by name: a row of a CSV file, and an object of the JSON."""
 
@@ -98,7 +100,10 @@ class SectionPart:
 
 @dataclass
 class Section:
-    """One operation, effect or application. `folded`: its parts hold tables only, and are closed at first."""
+    """One operation, effect or application: its first figure and table stand open, all others are folded.
+
+    `more`: what is folded, in words. `warnings`: what is to be known of this section alone.
+    """
 
     id: str
     title: str
@@ -109,8 +114,9 @@ class Section:
     check: Drawing | None = None
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
     """The results that `check` draws, by model."""
-    folded: bool = False
+    more: str = "More"
     note: str = ""
+    warnings: list[str] = field(default_factory=list)
     is_application: bool = False
     findings: list[Finding] = field(default_factory=list)
     """The section's answers; a page begins with the weightiest of all sections."""
@@ -130,8 +136,8 @@ class Section:
 class Contribution:
     """What a contributor adds to a page: sections, warnings, and answers beside those of its sections.
 
-    `headlines` and what they leave out are those of messages; `runs` of applications are data in SI units for
-    `--json`, `timed` those whose times a section shows.
+    `headlines` are those of messages; `runs` of applications are data in SI units for `--json`, `timed` those
+    whose times a section shows.
     """
 
     sections: list[Section] = field(default_factory=list)
@@ -140,7 +146,6 @@ class Contribution:
     timed: list[AppRecord] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     headlines: list[Headline] = field(default_factory=list)
-    omitted: str = ""
 
     def add(self, other: Contribution) -> None:
         """Add what another contributor gives, below what is there."""
@@ -150,7 +155,6 @@ class Contribution:
         self.timed += other.timed
         self.findings += other.findings
         self.headlines += other.headlines
-        self.omitted += other.omitted
 
 
 @dataclass
@@ -194,29 +198,15 @@ class Report:
         """Predictions of points left out, by collective."""
         return {section.id: section.evaluation for section in self.sections if section.evaluation}
 
-    @property
-    def verdict(self) -> str:
-        """The error of the headline's model on points it was not fitted to; empty if no point was held out."""
-        if not self.content.headlines:
-            return ""
-        head = self.content.headlines[0]
-        errors = next((s.held_out.get(head.model) for s in self.sections if s.id == head.operation), None)
-        if errors is None:
-            return ""
-        return (
-            f"{head.operation}, sizes the fit has not seen: {head.model} is off by "
-            f"{percent(errors.median)} (median), {percent(errors.p95)} (P95)"
-            + (f"; {errors.remark}" if errors.remark else "")
-        )
-
 
 def render(report: Report) -> str:
     """The page as one HTML document that refers to nothing outside itself."""
     inliner = Inliner()
     drawings = [drawing for section in report.sections for drawing in section.drawings]
     # In the order of the page, so that ids and classes come in that order too.
-    pictures = {one.name: inliner.inline(one.figure, one.alt) for one in filter(None, [*drawings, report.nodes])}
-    heads = report.content.headlines
+    pictures = _pictures(filter(None, [*drawings, report.nodes]), inliner)
+    machine = report.reading and report.reading.machine
+    noise = machine.provenance.noise if machine else ""
     page, css = template("hockney.report", "page")
     css += report.css
     script, data, thinned = "", "", ""
@@ -225,7 +215,6 @@ def render(report: Report) -> str:
         script, data = embed.script(), embed.data(carried, report.looks)
         css += palette() + embed.style()
     css += inliner.css()
-    notes = [report.content.omitted, "All models stand side by side below."]
     with_apps = any(section.is_application for section in report.sections)
     return page.render(
         report=report,
@@ -236,14 +225,31 @@ def render(report: Report) -> str:
         data=data,
         thinned=thinned,
         pictures=pictures,
-        heads=[(head, _remarks(head), _numbers(head)) for head in heads],
-        has_formulas=len(heads) <= _WITH_FORMULAS,
-        headline_note=f"By model {', '.join(dict.fromkeys(head.model for head in heads))}, intervals at 95 %. "
-        f"Highest throughput is measured. {' '.join(filter(None, notes))}",
+        targets=_targets(report),
+        explored=next(iter(report.explored.first), "") if report.explored else "",
+        warned=f"{counted(len(report.warnings), 'warning')}{f' ({noise} run)' if noise else ''}",
         calm=report.calm if report.calm is not None else CALM if report.about_messages else CALM_APPLICATIONS,
-        locality_words=LOCALITY_WORDS,
-        reading=[*(READING if report.about_messages else ()), *(READING_APPLICATIONS if with_apps else ())],
+        reading=[
+            VERDICTS,
+            *(READING if report.about_messages else ()),
+            *(READING_APPLICATIONS if with_apps else ()),
+        ],
     )
+
+
+def _pictures(drawings: Iterable[Drawing], inliner: Inliner) -> dict[str, str]:
+    return {one.name: inliner.inline(one.figure, one.alt) for one in drawings}
+
+
+def _targets(report: Report) -> dict[str, str]:
+    """What each id that answers lead to is, in words."""
+    targets = {"warnings": "warnings", "provenance": "provenance"}
+    for section in report.sections:
+        targets[section.id] = section.title
+        targets |= {one.id: f"{section.title}, table" for one in section.tables if one.id}
+        targets |= {part.id: f"{section.title}, {part.title}" for part in section.parts}
+        targets |= {f"figure-{one.name}": f"{section.title}, figure" for one in section.drawings}
+    return targets
 
 
 def page_id(application: str) -> str:
@@ -279,24 +285,3 @@ def _as_json(choice: Selection | Shown) -> str:
     """What of the explorer shows the same."""
     known = {name: value for name, value in vars(choice).items() if value is not None}
     return json.dumps(known, ensure_ascii=False)
-
-
-def _remarks(head: Headline) -> list[str]:
-    limit, breaks = head.eager_limit_B, head.curve.entry.breaks_B
-    stated = [f"eager limit reported by the library: {format_bytes(limit)}"] if limit else []
-    if breaks:
-        further = ", ".join(map(format_bytes, breaks))
-        stated.append(f"messages go another way above {further}, by what is known of the libraries and the cache")
-    shares = ", ".join(f"{share} of {name}" for name, share in head.shares)
-    return [*stated, f"highest throughput reaches {shares}"] if shares else stated
-
-
-def _numbers(head: Headline) -> list[tuple[str, str]]:
-    """Latency, bandwidth, n½ and the highest throughput, each with what stands below it."""
-    rate, n_half = head.bandwidth_B_per_s, head.n_half_B
-    return [
-        value_and_interval(head.latency_s.parameter),
-        value_and_interval(rate.parameter if rate else None),
-        value_and_interval(n_half.parameter if n_half else None, size=True),
-        (format_rate(head.highest_throughput_B_per_s), f"at {format_bytes(head.fastest_at_B)}"),
-    ]

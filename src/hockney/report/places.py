@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from hockney.errors import RequestError
+from hockney.machine.locality import systems_of
 from hockney.machine.placement import Placement, placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.system import System
@@ -28,19 +29,17 @@ class Places:
         launches: Sequence[LaunchLine] = (),
         apps: Sequence[AppRecord] = (),
     ) -> None:
-        """`systems` are found by name; if what was measured and the list have one each, the names may differ.
+        """`systems` are those of `systems_of`: given, else shipped.
 
         RequestError for a system that is neither in the table nor in a run of an application.
         """
         self.notes: list[str] = []
         names = sorted(set(frame["system"].astype(str))) or sorted({run.system for run in apps})
-        self._only = systems[0] if len(names) == len(systems) == 1 else None
-        self._systems = {system.name: system for system in systems}
-        if self._only is None and (
-            other := [name for name in self._systems if name not in {*names, *(run.system for run in apps)}]
-        ):
+        every = {*names, *(run.system for run in apps)}
+        self._systems = systems_of(every, systems)
+        if other := [system for system in systems if system not in self._systems.values()]:
             raise RequestError(
-                f"the table has no rows of system {other[0]!r}",
+                f"the table has no rows of system {other[0].name!r}",
                 f"it has {', '.join(filter(None, names)) or 'no named system'}",
             )
         # A launch does not name its system: with several, it could be of any.
@@ -49,9 +48,14 @@ class Places:
         # Curves of all sizes and algorithms mostly have the same ranks.
         self._between = cache(self._boundaries)
 
+    @property
+    def systems(self) -> list[System]:
+        """The descriptions of what was measured."""
+        return list(self._systems.values())
+
     def system(self, name: str) -> System | None:
         """The description of a system; None if the caller gave none."""
-        return self._only or self._systems.get(name)
+        return self._systems.get(name)
 
     def boundaries(self, configuration: Configuration, curve: pd.DataFrame) -> list[Boundary]:
         """Boundaries of one curve of `models.over_ranks.points.curves`."""
@@ -98,7 +102,7 @@ class Places:
 
 def domains(placed: Placement) -> Domains:
     """The domains of a placement by level, as `hockney.models.over_ranks.boundaries` takes them."""
-    return dict(zip(placed.levels, placed.domains(), strict=True))
+    return {"core": placed.turns, **dict(zip(placed.levels, placed.domains(), strict=True))}
 
 
 def _count(value: Any) -> int | None:

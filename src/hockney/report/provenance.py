@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import statistics
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Sized
-from typing import TypeVar
+from collections.abc import Collection, Iterator, Sequence, Sized
 
 from hockney.machine.file import Host, Machine
 from hockney.records.answers import RankPlace
@@ -14,9 +13,8 @@ from hockney.records.nodes import cpu_ranges, node_facts
 from hockney.report.tables import NONE, Table
 from hockney.runner.transports import OFFERED
 from hockney.units import counted, format_bytes, format_time
+from hockney.words import grouped
 
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
 _KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
 MOST_HOSTS = 4
 """Hosts that the page begins with."""
@@ -86,9 +84,9 @@ def _libraries(launches: Sequence[LaunchLine]) -> Table:
 def _transports(launches: Sequence[LaunchLine]) -> Table:
     """What the library's tools list, as `hockney doctor` prints it; each library once."""
     rows: dict[tuple[str, str], None] = {}
-    for launch in launches:
+    for launch in (launch for launch in launches if launch.transports):
         try:
-            said = OFFERED.validate_python(launch.transports or {})
+            said = OFFERED.validate_python(launch.transports)
         except ValueError:
             continue
         library = " ".join(_text(launch.mpi.get(name)) for name in ("kind", "version"))
@@ -117,16 +115,8 @@ def _nodes(launches: Sequence[LaunchLine]) -> list[Table]:
             facts,
             frozenset({0, 1}),
         )
-        for facts, alike in _groups(nodes, lambda node: tuple(node_facts(node))).items()
+        for facts, alike in grouped(nodes, lambda node: tuple(node_facts(node))).items()
     ]
-
-
-def _groups(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The members by what they have alike, in the order of the first."""
-    groups: dict[K, list[T]] = {}
-    for member in members:
-        groups.setdefault(key(member), []).append(member)
-    return groups
 
 
 def _caches(launch: LaunchLine, host: object) -> str:
@@ -142,7 +132,7 @@ def _caches(launch: LaunchLine, host: object) -> str:
 def _launches(launches: Sequence[LaunchLine]) -> Table:
     """One row for each kind of launch: those that differ in their time and clock alone share one."""
     rows = []
-    for (index, variant, hockney, mapping, line), starts in _groups(launches, _kind).items():
+    for (index, variant, hockney, mapping, line), starts in grouped(launches, _kind).items():
         steps_s = [step_s for launch in starts if (step_s := launch.clock_granularity_s) is not None]
         step = format_time(statistics.median(steps_s)) if steps_s else NONE
         time = _span([launch.time for launch in starts if launch.time]) or NONE
@@ -170,7 +160,7 @@ def _span(times: Sequence[str]) -> str:
 def _placements(launches: Sequence[LaunchLine]) -> Iterator[Table]:
     """Placement of every rank; launches with the same placement share a table."""
     columns = ["rank", "host", "CPU", "may run on", "core", "SMT siblings", "NUMA domain", "package"]
-    groups = _groups(launches, lambda launch: tuple(map(_rank, launch.ranks)))
+    groups = grouped(launches, lambda launch: tuple(map(_rank, launch.ranks)))
     for rows, alike in groups.items():
         yield Table(f"Placement of the ranks{_where(alike, groups)}", columns, rows, frozenset({1}))
 
@@ -192,7 +182,7 @@ def _rank(rank: RankPlace) -> tuple[str, ...]:
 
 def _settings(launches: Sequence[LaunchLine]) -> Iterator[Table]:
     """Settings as the library reports them; launches with the same settings share a table."""
-    groups = _groups(launches, _setting_rows)
+    groups = grouped(launches, _setting_rows)
     for rows, alike in groups.items():
         caption = f"Settings of the library{_where(alike, groups)}"
         yield Table(caption, ["setting", "value"], rows, frozenset({0, 1}))

@@ -17,24 +17,24 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine
-from hockney.machine.levels import mixture
+from hockney.machine.locality import read
 from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.models.effects.base import Effect
 from hockney.models.over_ranks.points import visits_of
-from hockney.records.contents import Contents, at_any_level, read, unmeasured
+from hockney.records.contents import Contents, unmeasured
 from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.records.series import default_statistic
 from hockney.records.table import collectives_in
 from hockney.report.curves import MessageCurve, curves
 from hockney.report.explorer.chart import Explored
-from hockney.report.explorer.embed import by_wins
+from hockney.report.explorer.embed import in_order
 from hockney.report.explorer.explored import Explorable, explored
 from hockney.report.figures import Context
 from hockney.report.findings import shares_cores
-from hockney.report.marks import Peak, found_peaks, marks_of_caches, placed
+from hockney.report.marks import Peak, adapter_peaks, found_peaks, marks_of_caches, placed, unmatched
 from hockney.report.places import Places
 from hockney.report.style import Looks, model_styles
 from hockney.units import format_bytes
@@ -51,13 +51,14 @@ def unsaid(_: str) -> None:
 class Subject:
     """What a page is made for: a question, what is compared to answer it, and remarks on what there is of it.
 
-    Answers about its `operations` come first.
+    Answers about its `operations` come first, and before these one of the operations of each of its `parts`.
     """
 
     question: str
     operations: tuple[str, ...] = ()
     about: str = ""
     remarks: tuple[str, ...] = ()
+    parts: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,7 @@ class Wish:
 
     The fits are those of `machine`, otherwise made from what was measured. `peaks` are lines to draw. `systems`
     describe where ranks are; without them, the launches do. `statistic` is that of all collectives that have it;
-    `sizes_B` are drawn and fitted against ranks. With `any_level`, times and fits are those of all levels of the
-    machine together.
+    `sizes_B` are drawn and fitted against ranks.
     """
 
     machine: Machine | None = None
@@ -75,7 +75,6 @@ class Wish:
     systems: Sequence[System] = ()
     statistic: str = ""
     sizes_B: Sequence[int] = ()
-    any_level: bool = False
     subject: Subject | None = None
 
 
@@ -116,10 +115,7 @@ class Reading:
         if the machine of the wish was fitted to other launches, if the table has no row of a system, or if no
         collective has the statistic or a size.
         """
-        contents = _read(measured, progress) if isinstance(measured, Path) else measured
-        if wish.any_level:
-            contents = at_any_level(contents)
-            wish = replace(wish, machine=None if wish.machine is None else mixture(wish.machine))
+        contents = _read(measured, wish, progress) if isinstance(measured, Path) else measured
         unmet: list[str] = []
         if statistics is None:
             statistics, unmet = statistics_of(contents.frame, wish.statistic, wish.sizes_B)
@@ -128,6 +124,7 @@ class Reading:
         effects = [] if machine is None else machine.effects
         of_messages, of_effects = shared_cores(reading.curves, effects, reading.launches)
         # A machine file repeats the warnings of its campaign.
+        unmet += unmatched(reading._wished, ((curve.entry.locality, curve.size_B) for curve in reading.curves))
         warnings = [*dict.fromkeys([*of_messages, *caveats]), *of_effects, reading.unmeasured, *unmet]
         remarks = wish.subject.remarks if wish.subject else ()
         return replace(reading, warnings=[*remarks, *filter(None, warnings)])
@@ -177,13 +174,17 @@ class Reading:
         """The entries of the machine, in the order of the page."""
         return [] if self.machine is None else curves(self.machine)
 
+    @property
+    def _wished(self) -> list[Peak]:
+        return placed(self.wish.peaks, {curve.entry.locality for curve in self.curves})
+
     @cached_property
     def context(self) -> Context:
         """Styles of models, sizes and peaks that the figures of messages mark."""
-        localities = {curve.entry.locality for curve in self.curves}
-        peaks = placed(self.wish.peaks, localities) or found_peaks(self.launches)
-        marks = [] if self.machine is None else marks_of_caches(self.machine)
-        return Context(model_styles(models.names()), size_marks=marks, peaks=peaks)
+        systems = self.places.systems
+        peaks = self._wished or found_peaks(self.launches) or adapter_peaks(systems)
+        marks = [] if self.machine is None else marks_of_caches(self.machine, self.launches, systems)
+        return Context(model_styles(models.names()), self.looks, marks, peaks)
 
     @cached_property
     def source(self) -> Explorable:
@@ -200,9 +201,9 @@ class Reading:
 
     @cached_property
     def looks(self) -> Looks:
-        """The styles of the page; algorithms that win most often have the clearest, whatever is drawn first."""
+        """The styles of the page; algorithms that lead have the clearest, whatever is drawn first."""
         looks = Looks()
-        looks.of([] if self.explored is None else by_wins(self.explored))
+        looks.of([] if self.explored is None else in_order(self.explored))
         return looks
 
 
@@ -221,10 +222,10 @@ def shared_cores(
     )
 
 
-def _read(path: Path, progress: Progress) -> Contents:
+def _read(path: Path, wish: Wish, progress: Progress) -> Contents:
     """The contents of the folder or table; RequestError for a folder without any measurement."""
     progress(f"reading {path.name}")
-    contents = read(path)
+    contents = read(path, wish.systems)
     if path.is_dir() and not contents.records and not contents.apps and not contents.effects:
         raise RequestError(
             f"{path} holds no measurement"

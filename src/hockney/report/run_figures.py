@@ -14,6 +14,7 @@ from hockney.report.explorer.chart import NOTHING, Axis, Chart, Line, Mark, Pane
 from hockney.report.run_tables import ReportedRun
 from hockney.report.style import QUIET, Style, styles
 from hockney.units import format_time
+from hockney.words import grouped
 
 MOST_SERIES = 8
 """Most series in one figure, those with the most runs."""
@@ -30,9 +31,7 @@ def figures(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> li
     drawings = []
     if len({run.record.ranks for run in timed}) > 1:
         drawings.append(_against_ranks(name, title, unit, timed))
-    groups: dict[tuple[str, int], list[ReportedRun]] = {}
-    for run in timed:
-        groups.setdefault((run.series, run.record.ranks), []).append(run)
+    groups = grouped(timed, lambda run: (run.series, run.record.ranks))
     widest = max(groups.values(), key=lambda group: len({run.grid for run in group}), default=[])
     if len({run.grid for run in widest}) > 1:
         drawings.append(_against_grids(name, title, unit, widest))
@@ -41,9 +40,7 @@ def figures(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> li
 
 def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> Drawing:
     """Measured times as dots with intervals, predicted times as dotted lines, and errors at the right."""
-    by_series: dict[str, list[ReportedRun]] = {}
-    for run in runs:
-        by_series.setdefault(run.series, []).append(run)
+    by_series = grouped(runs, lambda run: run.series)
     total = len(by_series)
     drawn = sorted(by_series, key=lambda series: -len(by_series[series]))[:MOST_SERIES]
     by_series = {series: by_series[series] for series in by_series if series in drawn}
@@ -93,7 +90,7 @@ def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
         [
             Panel(
                 lines,
-                replace(x, scale="linear", values=None),
+                replace(x, scale="linear"),
                 Axis("process grid", "names", names=[run.grid for run in drawn]),
             )
         ]
@@ -133,10 +130,9 @@ def _predicted_s(group: Sequence[ReportedRun]) -> NDArray[np.float64]:
 
 
 def _time_axis(unit: str, runs: Sequence[ReportedRun]) -> Axis:
-    """A logarithmic axis of all times, in a unit in which they read well."""
-    seconds = [value for run in runs for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
-    scale, name = time_unit(max(seconds))
-    return Axis(f"time of {unit} [{name}]", "log", scale, np.array(seconds))
+    """A logarithmic axis of times, in a unit in which they read well."""
+    scale, name = time_unit(max(value for run in runs for value in (run.time_s, run.predicted_s) if value))
+    return Axis(f"time of {unit} ({name})", "log", scale)
 
 
 def _in_words(runs: Sequence[ReportedRun]) -> str:

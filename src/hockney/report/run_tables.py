@@ -13,7 +13,7 @@ from hockney.report.marks import percent
 from hockney.report.tables import Column as Column
 from hockney.report.tables import Table
 from hockney.report.tables import table as table
-from hockney.units import format_time
+from hockney.units import format_interval, format_time
 
 T = TypeVar("T")
 
@@ -149,8 +149,8 @@ def _columns_of(records: Sequence[AppRecord], record_of: Callable[[T], AppRecord
 
 
 def interval(low_s: float | None, high_s: float | None) -> str:
-    """An interval of times; empty where it is not known."""
-    return "" if low_s is None or high_s is None else f"{format_time(low_s)} to {format_time(high_s)}"
+    """An interval of times; empty where it is not known, or has no width, as of equal times of a simulation."""
+    return "" if low_s is None or high_s is None or low_s == high_s else format_interval(low_s, high_s)
 
 
 def signed_percent(share: float) -> str:

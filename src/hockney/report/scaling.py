@@ -54,8 +54,7 @@ def scaling(studies: Mapping[str, ScalingStudy]) -> Drawing:
     panels = [_panel(lines, ticks, divided=divided, is_weak=first.is_weak) for divided in (False, True)]
     of_curves = "" if is_alone else f" of {counted(len(studies), 'curve')}"
     title = f"{'Weak' if first.is_weak else 'Strong'} scaling{of_curves} to {plain(most)} processes"
-    base = "extrapolated" if first.is_extrapolated else "measured"
-    heading = f"{title}; one process takes {format_time(first.baseline_s)} ({base})" if is_alone else ""
+    heading = f"{title}; one process takes {format_time(first.baseline_s)} (measured)" if is_alone else ""
     caption = "Small dots are single times, large ones medians" if is_alone else "Dots are medians"
     return Drawing(
         "scaling",

@@ -59,7 +59,7 @@ def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Fi
         if costs is None:
             raise RequestError(
                 "a space-time diagram needs LogGP parameters",
-                "give --machine, or --latency, --overhead, --gap and --bandwidth",
+                "give --machine, or --loggops L=2us,o=0.5us,g=1us,G=10GB/s",
             )
         return _space_time(request, schedule, costs)
 
@@ -86,7 +86,7 @@ def _tree(request: ScheduleRequest, schedule: Schedule) -> Figure:
     name = request.algorithm.collective
     direction = COLLECTIVES[name].direction
     if direction == Direction.between_all:
-        raise RequestError(f"{name} has no root, so there is no tree", "use --style steps")
+        raise RequestError(f"{name} has no root, so there is no tree", "draw its steps")
     parents: dict[int, tuple[int, int]] = {}
     for move in sorted(_core.moves(schedule), key=lambda move: move.round):
         if direction == Direction.outward:

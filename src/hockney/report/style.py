@@ -51,6 +51,7 @@ _RC: Any = {
     "axes.spines.right": False,
     "axes.edgecolor": "#444444",
     "axes.linewidth": 0.8,
+    "axes.facecolor": "none",
     "grid.color": "#e3e3e3",
     "grid.linewidth": 0.6,
     "axes.grid": True,

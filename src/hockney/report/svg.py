@@ -66,10 +66,11 @@ class Inliner:
         root = ElementTree.fromstring(_NO_XML.sub("\ufffd", svg_file(figure).decode()))
         for parent in [*root.iter()]:
             for child in [*parent]:
-                if _local(child.tag) in ("metadata", "style"):
+                # Without its paper, so that the page's shows: its first patch.
+                if _local(child.tag) in ("metadata", "style") or child.get("id") == "patch_1":
                     parent.remove(child)
         # Several figures share one document: ids that nothing refers to are dropped, the others made unique.
-        used = {reference: f"{name}{i}" for i, reference in enumerate(_referred(root))}
+        used = {reference: f"{name}i{i}" for i, reference in enumerate(_referred(root))}
         for element in root.iter():
             element.tag = _local(element.tag)
             element.attrib = dict(self._attributes(element.attrib, used))

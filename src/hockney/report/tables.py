@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+import numpy as np
+
 from hockney.machine.file import Entry, Point
-from hockney.machine.formula import domain, formulas, half_bandwidth_size, interval, inverse, latency, quantity
-from hockney.models.base import Parameter
+from hockney.machine.formula import (
+    domain,
+    half_bandwidth_size,
+    interval,
+    latency,
+    quantity,
+    regimes_shown,
+    right_side,
+    stated_alpha,
+)
+from hockney.machine.measured import Throughput, measured_pair
+from hockney.models.base import Parameter, preferred_model
 from hockney.models.over_ranks.points import HEADINGS, Configuration
 from hockney.report.marks import percent
+from hockney.statistics import least_squares
 from hockney.units import format_bytes, format_rate, format_size
 
 if TYPE_CHECKING:
@@ -18,6 +31,8 @@ if TYPE_CHECKING:
 
 NONE = "—"
 T = TypeVar("T")
+PARTED_B = 256
+"""Where the two lines meet by which messages are often summed up."""
 _IN_REGIMES = ("latency_s", "bandwidth_B_per_s")
 """Named parameters that repeat the first α and the last 1/β, and are left out."""
 
@@ -68,15 +83,16 @@ def regimes(entry: Entry) -> Table:
     """Every model's T(n) = α + βn, one row for each regime."""
     rows = []
     for model, fit in entry.fits.items():
-        for index, (regime, line) in enumerate(zip(fit.regimes, formulas(fit), strict=True)):
+        for index in regimes_shown(fit):
+            regime = fit.regimes[index]
             # The formula leaves out a slope that is too small: its inverse would be meaningless.
-            rate = inverse(regime.beta_s_per_B, "B/s") if "n /" in line else None
+            rate = regime.beta_s_per_B.inverse.scaled(1, "B/s") if "n /" in right_side(regime) else None
             rows.append(
                 [
                     f"{model} (nonphysical)" if fit.nonphysical else model,
                     domain(fit, index),
-                    quantity(regime.alpha_s.value, "s"),
-                    interval(regime.alpha_s),
+                    stated_alpha(regime.alpha_s),
+                    interval(regime.alpha_s) if regime.alpha_s.value > 0 else NONE,
                     quantity(rate.value, "B/s") if rate else NONE,
                     interval(rate) if rate else NONE,
                 ]
@@ -104,7 +120,7 @@ def quality(entry: Entry) -> Table:
                 *(_percent(value) for value in known),
                 *(_percent(value) for value in left_out),
                 r2,
-                _with_interval(half_bandwidth_size(entry, fit)),
+                _with_interval(half_bandwidth_size(entry, fit), size=True),
             ]
         )
     return Table(
@@ -126,39 +142,81 @@ def named(entry: Entry) -> Table | None:
     return Table("Named parameters", columns, rows, frozenset({0, 1})) if rows else None
 
 
-def summary(curves: Sequence[MessageCurve], model: str) -> Table:
-    """One row for each curve, by one model, for operations with many configurations."""
-    rows = []
-    for curve in curves:
-        fit = curve.fits.get(model)
+def summary(curves: Sequence[MessageCurve], shares: Callable[[MessageCurve], str]) -> Table:
+    """One row for each curve: what was measured, `shares` of peaks, then λ and B of the model that answers."""
+
+    def known(curve: MessageCurve) -> tuple[Parameter | None, Parameter | None, Parameter | None]:
+        fit = curve.fits.get(preferred_model(curve.fits) or "")
         if fit is None:
-            rows.append([curve.label, str(curve.size_B.size), *[NONE] * 6])
-            continue
-        rate = curve.bandwidth(fit)
-        q = fit.quality
-        rows.append(
-            [
-                curve.label,
-                str(curve.size_B.size),
-                quantity(latency(fit).value, "s"),
-                quantity(rate.value, "B/s") if rate else NONE,
-                value_and_interval(half_bandwidth_size(curve.entry, fit), size=True)[0],
-                str(len(fit.regimes)),
-                _percent(q.median_relative_error) if q else NONE,
-                _percent(q.leave_one_out_p95) if q else NONE,
-            ]
-        )
-    columns = [
-        "configuration",
-        "points",
-        "latency",
-        "bandwidth",
-        "n½",
-        "regimes",
-        "median error",
-        "left out: P95",
+            return None, None, None
+        return latency(fit), curve.bandwidth(fit), half_bandwidth_size(curve.entry, fit)
+
+    def measured(parameter: Parameter | None, size_B: float | None) -> str:
+        stated = value_and_interval(parameter)[0]
+        return "" if parameter is None else f"{stated} at {format_bytes(int(size_B or 0))}"
+
+    def rate(reached: Throughput | None) -> str:
+        return measured(reached.rate, reached.size_B) if reached else ""
+
+    pairs = {curve.name: measured_pair(curve.entry) for curve in curves}
+    columns: list[Column[MessageCurve]] = [
+        Column("configuration", lambda curve: curve.label, is_text=True),
+        Column("latency", lambda curve: measured(pairs[curve.name].latency_s, pairs[curve.name].smallest_B)),
+        Column("peak", lambda curve: rate(pairs[curve.name].peak)),
+        Column("of a peak", shares),
+        Column("largest message", lambda curve: rate(pairs[curve.name].largest)),
+        Column("model's λ", lambda curve: _with_interval(known(curve)[0])),
+        Column("model's B, n → ∞", lambda curve: _with_interval(known(curve)[1])),
+        Column("model's n½", lambda curve: value_and_interval(known(curve)[2], size=True)[0]),
     ]
-    return Table(f"All configurations, model {model}", columns, rows)
+    return table("As measured, and as the model has it, with its 95 % intervals", curves, columns)
+
+
+def by_estimator(curves: Sequence[MessageCurve]) -> Table:
+    """λ and B of two least-squares lines, below and above `PARTED_B`, beside those of each model.
+
+    Of curves with two sizes on either side.
+    """
+    known = [
+        curve
+        for curve in curves
+        if min((curve.size_B <= PARTED_B).sum(), (curve.size_B >= PARTED_B).sum()) > 1 and curve.fits
+    ]
+
+    def line(curve: MessageCurve, *, above: bool) -> tuple[float, float]:
+        """Its λ in s and its 1/B in s/B."""
+        side = curve.size_B >= PARTED_B if above else curve.size_B <= PARTED_B
+        design = np.column_stack([np.ones(int(side.sum())), curve.size_B[side]])
+        constant_s, slope_s_per_B = least_squares(design, curve.time_s[side]).value
+        return float(constant_s), float(slope_s_per_B)
+
+    def rate(curve: MessageCurve) -> str:
+        slope_s_per_B = line(curve, above=True)[1]
+        return format_rate(curve.streams / slope_s_per_B) if slope_s_per_B > 0 else NONE
+
+    def of_model(model: str) -> Iterator[Column[MessageCurve]]:
+        def latency_of(curve: MessageCurve) -> str:
+            return quantity(latency(curve.fits[model]).value, "s") if model in curve.fits else ""
+
+        def bandwidth_of(curve: MessageCurve) -> str:
+            known = curve.bandwidth(curve.fits[model]) if model in curve.fits else None
+            return format_rate(known.value) if known else ""
+
+        yield Column(f"λ, {model}", latency_of)
+        yield Column(f"B, {model}", bandwidth_of)
+
+    parted = format_bytes(PARTED_B)
+    columns: list[Column[MessageCurve]] = [
+        Column("configuration", lambda curve: curve.label, is_text=True),
+        Column(f"λ, line up to {parted}", lambda curve: quantity(line(curve, above=False)[0], "s")),
+        Column(f"B, line from {parted} on", rate),
+        *(
+            column
+            for model in dict.fromkeys(name for curve in known for name in curve.fits)
+            for column in of_model(model)
+        ),
+    ]
+    return table("Latency and bandwidth by each estimator; lines are of least squares", known, columns)
 
 
 def points(curve: MessageCurve) -> Table:
@@ -214,8 +272,8 @@ def value_and_interval(parameter: Parameter | None, size: bool = False) -> tuple
     return format_size(parameter.value), bounds
 
 
-def _with_interval(size: Parameter | None) -> str:
-    value, bounds = value_and_interval(size, size=True)
+def _with_interval(parameter: Parameter | None, size: bool = False) -> str:
+    value, bounds = value_and_interval(parameter, size)
     return f"{value} ({bounds})" if bounds else value
 
 

@@ -61,19 +61,21 @@ def _findings(verification: Verification) -> list[Finding]:
         )
     else:
         said = "No cell keeps a rule: beside the default none was shown to be faster in launches that took turns."
-    found = [Finding(said, ID, 0.98)]
+    found = [Finding(said, ID, 0.98, verdict="good" if mean else "fact")]
     if back := verification.gone_back:
         many = f"{len(back)} cells go" if len(back) > 1 else "A cell goes"
         timed = [cell for cell in back if cell.gain is not None]
         untimed = f" ({len(back) - len(timed)} not timed)" if len(timed) < len(back) else ""
         joint = ", the slowest " if len(timed) > 1 else ": "
         slowest = joint + _in_words(min(timed, key=lambda cell: cell.gain or 0)) if timed else ""
-        found.append(Finding(f"{many} back to the default{untimed}{slowest}.", ID, 0.96))
+        found.append(Finding(f"{many} back to the default{untimed}{slowest}.", ID, 0.96, verdict="look"))
     effects: dict[Effect, str] = {"none": "take no effect", "not proven": "are not proven to take effect"}
     for effect, words in effects.items():
         left = verification.ruled(effect)
         of_it = [proof for proof in verification.proofs if proof.operation in left]
-        found += [Finding(f"Rules for {one.operation} {words}: {one.why}.", ID, 0.97, effect) for one in of_it]
+        found += [
+            Finding(f"Rules for {one.operation} {words}: {one.why}.", ID, 0.97, effect, "bad") for one in of_it
+        ]
     return found
 
 
@@ -83,7 +85,7 @@ def _in_words(cell: VerifiedCell) -> str:
 
 
 def _row(cell: VerifiedCell) -> Sequence[str]:
-    what = {"faster": "faster", "slower": "slower", "not told": "not told apart", "not timed": "not timed"}
+    what = {"faster": "faster", "slower": "slower", "not told": "no difference", "not timed": "not timed"}
     word = what.get(cell.verdict, "")
     return [
         cell.operation,

@@ -10,18 +10,11 @@ from hockney.runner.preload import Damaged, PreloadedRun, rules_text
 
 
 def variables(
-    table: PreloadTable,
-    *,
-    bitwise: bool = False,
-    sums: bool = False,
-    compare: bool = False,
-    scratch_B: int | None = None,
-    kept_B: int | None = None,
+    table: PreloadTable, *, bitwise: bool = False, sums: bool = False, compare: bool = False
 ) -> dict[str, str]:
     """Variables of the environment for the layer (cpp/preload/settings.cpp); RequestError for too many rules."""
-    values = {"SCRATCH": scratch_B, "KEPT": kept_B}
-    values |= {"BITWISE": bitwise or None, "COMPARE": compare or None, "SUMMARY": sums or compare or None}
-    chosen = {f"HOCKNEY_PRELOAD_{name}": f"{value:d}" for name, value in values.items() if value is not None}
+    values = {"BITWISE": bitwise, "COMPARE": compare, "SUMMARY": sums or compare}
+    chosen = {f"HOCKNEY_PRELOAD_{name}": "1" for name, is_set in values.items() if is_set}
     return {"HOCKNEY_PRELOAD": "apply", "HOCKNEY_PRELOAD_RULES": rules_text(table), **chosen}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.runner.launchers.base import launchers
+from hockney.runner.launchers.base import JOBS, launchers
 from hockney.runner.mpi import KINDS, TITLES, Broken, Mpi
 from hockney.runner.probe import Identity, Killed, capture, identify
 
@@ -66,8 +66,39 @@ def _in_prefix(prefix: Path) -> list[Path]:
     return []
 
 
+WHEEL, VARIABLES, CHOSEN_PATH, PLAIN_PATH, KNOWN = (
+    "Python environment",
+    "variables",
+    "PATH of a job or module",
+    "PATH",
+    "well-known prefixes",
+)
+"""What each step of the search is called, in `Mpi.where`."""
+_MPI_MODULE = re.compile(r"mpi|hpcx|mvapich", re.IGNORECASE)
+"""In the names of loaded modules (`LOADEDMODULES`): OpenMPI/4.1.5, intel-mpi, impi, cray-mpich, hpcx, mpt."""
+
+
+def in_job() -> bool:
+    """Whether this runs inside of a job of a batch system."""
+    return any(os.environ.get(variable) for variable in JOBS.values())
+
+
+def measures_a_wheel(mpi: Mpi) -> str:
+    """What to say of a job that measures the wheel of the Python environment; empty of another MPI."""
+    if mpi.where != WHEEL:
+        return ""
+    return (
+        f"The job measures the {mpi.describe()} wheel of the Python environment, not the site's library. "
+        "Load the module of that, or name it: --mpi PREFIX."
+    )
+
+
 def search_order() -> list[SearchStep]:
-    """The four steps, each with what it finds on this machine now; nothing is run."""
+    """The steps, each with what it finds on this machine now; nothing is run.
+
+    What a person chose comes first: variables, then the PATH of a job or of loaded modules. The wheel of the
+    Python environment comes before a PATH that nobody chose for MPI.
+    """
     scripts = Path(sysconfig.get_path("scripts"))
     variables = [w for v in HOME_VARIABLES if os.environ.get(v) for w in _in_prefix(Path(os.environ[v]))]
     if given := shutil.which(os.environ.get("MPICC", "")):
@@ -78,11 +109,18 @@ def search_order() -> list[SearchStep]:
     if os.environ.get("CRAY_MPICH_DIR") and (cray := shutil.which("cc")):
         on_path.append(Path(cray))
     known = [w for glob in WELL_KNOWN for p in sorted(Path("/").glob(glob[1:])) for w in _in_prefix(p)]
+    is_chosen = in_job() or bool(_MPI_MODULE.search(os.environ.get("LOADEDMODULES", "")))
+    chosen = [wrapper for wrapper in on_path if is_chosen and wrapper.parent != scripts.resolve()]
     return [
-        SearchStep(f"Python environment ({scripts})", tuple(_in_prefix(scripts))),
-        SearchStep(f"variables ($MPICC, ${', $'.join(HOME_VARIABLES)})", tuple(variables)),
-        SearchStep(f"PATH ({', '.join(WRAPPERS)}, Cray's cc)", tuple(on_path)),
-        SearchStep(f"well-known prefixes ({', '.join(WELL_KNOWN)})", tuple(known)),
+        SearchStep(f"{VARIABLES} ($MPICC, ${', $'.join(HOME_VARIABLES)})", tuple(variables)),
+        *(
+            [SearchStep(f"{CHOSEN_PATH} ($LOADEDMODULES, ${', $'.join(JOBS.values())})", tuple(chosen))]
+            if is_chosen
+            else []
+        ),
+        SearchStep(f"{WHEEL} ({scripts})", tuple(_in_prefix(scripts))),
+        SearchStep(f"{PLAIN_PATH} ({', '.join(WRAPPERS)}, Cray's cc)", tuple(on_path)),
+        SearchStep(f"{KNOWN} ({', '.join(WELL_KNOWN)})", tuple(known)),
     ]
 
 

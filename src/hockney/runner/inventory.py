@@ -19,17 +19,6 @@ ROOT = Path("/")
 
 
 @dataclass(frozen=True)
-class CacheKind:
-    """`count` caches of this level and type, each shared by `cpus_per_cache` CPUs."""
-
-    level: int
-    type: str
-    size_B: int
-    count: int
-    cpus_per_cache: int
-
-
-@dataclass(frozen=True)
 class Inventory:
     """Counts of what this process may use (its affinity); None or empty where the system does not report it."""
 
@@ -41,7 +30,6 @@ class Inventory:
     packages: int
     numa_domains: int
     threads_per_core: int
-    caches: tuple[CacheKind, ...]
     localities: tuple[Locality, ...]
     """Those that pairs of CPUs of this machine have, nearest first."""
     memory_B: int | None
@@ -172,19 +160,6 @@ def _add(files: dict[str, str], top: Path, path: Path) -> None:
         files[path.relative_to(top).as_posix()] = text
 
 
-def _caches(ranks: list[RankPlace]) -> tuple[CacheKind, ...]:
-    here = frozenset(rank.cpu for rank in ranks if rank.cpu is not None)
-    sharing: dict[tuple[int, str, int], set[frozenset[int]]] = {}
-    for cache in (cache for rank in ranks for cache in rank.caches):
-        if cache.type != "Instruction":
-            shared = sharing.setdefault((cache.level, cache.type, cache.size_B), set())
-            shared.add(here.intersection(cache.shared))
-    return tuple(
-        CacheKind(level, kind, size_B, len(groups), max(map(len, groups)))
-        for (level, kind, size_B), groups in sorted(sharing.items())
-    )
-
-
 def _field(text: str, name: str) -> str:
     for line in text.splitlines():
         key, _, value = line.partition(":")
@@ -220,7 +195,6 @@ def inventory(root: Path = ROOT, cpus: frozenset[int] | None = None) -> Inventor
         packages=len({rank.package for rank in ranks}),
         numa_domains=len({rank.numa for rank in ranks}),
         threads_per_core=max(map(len, cores), default=1),
-        caches=_caches(ranks),
         localities=tuple(level for level in LOCALITIES if level in set(localities(ranks).values())),
         memory_B=int(memory) * 1024 if memory.isdigit() else None,
         governor=", ".join(sorted(governors - {""})),

@@ -24,6 +24,7 @@ from hockney import reading, writing
 from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.registry import did_you_mean
 from hockney.runner._lab_exchange import ROUNDS
+from hockney.runner.launchers.base import AS_ROOT
 from hockney.runner.probe import capture, last_complaint
 
 FOLDER = Path("/run/hockney")
@@ -122,11 +123,7 @@ class Lab(BaseModel):
             "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_btl": "tcp,self",
             "OMPI_MCA_mpi_yield_when_idle": "1",
-            # A lab is root's, and Open MPI wants to hear twice that root means it.
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            **AS_ROOT,
             "UCX_TLS": "tcp,self",
             "FI_PROVIDER": "tcp",
         }
@@ -146,6 +143,11 @@ class Lab(BaseModel):
         return ["ip", "netns", "exec", name, "unshare", "-u", "sh", "-c", under, "sh", *command]
 
 
+def called() -> str:
+    """The name of the lab; only tests, which have several at a time, say another."""
+    return os.environ.get("HOCKNEY_LAB", "lab")
+
+
 def up(name: str, hosts: int, link_bit_per_s: float | None) -> Lab:
     """Make a lab and see from which size on its links rule.
 
@@ -155,7 +157,7 @@ def up(name: str, hosts: int, link_bit_per_s: float | None) -> Lab:
     _check(name, hosts, link_bit_per_s)
     expect_able()
     if (FOLDER / name).exists() or _namespaces(name):
-        raise RequestError(f"the lab {name!r} is up", f"`hockney lab down --name {name}` takes it away")
+        raise RequestError(f"the lab {name!r} is up", "`hockney lab down` takes it away")
     burst_B = None if link_bit_per_s is None else max(2 * FRAME_B, round(LATE_S * link_bit_per_s / 8))
     lab = Lab(name=name, hosts=hosts, link_bit_per_s=link_bit_per_s, burst_B=burst_B)
     try:
@@ -174,7 +176,7 @@ def up(name: str, hosts: int, link_bit_per_s: float | None) -> Lab:
         except HockneyError as left:
             raise EnvironmentLack(
                 f"{error}; what was made of the lab is still there: {left.message}",
-                f"`hockney lab down --name {name}`",
+                "`hockney lab down`",
             ) from error
         raise
     return lab
@@ -187,12 +189,12 @@ def find(name: str) -> Lab:
     if not path.is_file():
         if path.parent.exists() or _namespaces(name):
             raise RequestError(
-                f"the lab {name!r} was never finished", f"`hockney lab down --name {name}`, then `hockney lab up`"
+                f"the lab {name!r} was never finished", "`hockney lab down`, then `hockney lab up`"
             )
         there = sorted(folder.name for folder in FOLDER.glob("*") if (folder / "lab.json").is_file())
         hint = f"{did_you_mean(name, there)}up: {', '.join(there)}" if there else "`hockney lab up` makes one"
         raise RequestError(f"no lab {name!r} is up", hint)
-    remade = f"`hockney lab down --name {name}`, then `hockney lab up`"
+    remade = "`hockney lab down`, then `hockney lab up`"
     try:
         lab = Lab.model_validate(reading.json_file(path, remade))
     except ValidationError as error:

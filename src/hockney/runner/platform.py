@@ -57,6 +57,6 @@ def hostfile(platform: Path, ranks: int) -> Path:
     if ranks > len(names):
         raise RequestError(
             f"{ranks} ranks, but {platform} has {len(names)} hosts",
-            "give fewer ranks, or a --hostfile that repeats them",
+            "give fewer ranks, or a file that repeats them: --hosts ./FILE",
         )
     return kept_text("platforms", "".join(f"{name}\n" for name in names[:ranks]), ".hosts")

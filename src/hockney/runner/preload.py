@@ -23,7 +23,7 @@ from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.cache import cache_root, make_private
 from hockney.runner.launch_line import APART, UserLaunch
-from hockney.runner.launchers.base import launchers
+from hockney.runner.launchers.base import AS_ROOT, launchers
 from hockney.runner.other_tools import other_tools
 from hockney.runner.preload_build import preload_library
 
@@ -164,7 +164,8 @@ def _wait(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
     try:
         # The launcher would inherit what is blocked; no other thread of ours runs meanwhile.
-        with subprocess.Popen(argv, env=dict(environment), preexec_fn=unblock) as process:
+        allowed = AS_ROOT if os.geteuid() == 0 else {}
+        with subprocess.Popen(argv, env={**allowed, **environment}, preexec_fn=unblock) as process:
             while (code := process.poll()) is None:
                 got = signal.sigwaitinfo(waited)
                 if got.si_signo in forwarded and got.si_code != _BY_THE_KERNEL:

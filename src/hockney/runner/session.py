@@ -13,7 +13,9 @@ from hockney.records.answers import (
     Answer,
     AnswerType,
     CallCount,
+    Candidate,
     CollectiveMeasurement,
+    Defined,
     Hello,
     Kernel,
     Measurement,
@@ -94,6 +96,13 @@ class Session:
             self._process.kill()
             raise
 
+    def define(self, operation: str, algorithm: str, program: Sequence[int]) -> None:
+        """Hand over a schedule that a user wrote, compiled: it is offered like the runner's own from then on."""
+        line = _line("define", operation=operation, algorithm=algorithm, program=",".join(map(str, program)))
+        self._ask(line, f"the schedule {algorithm}", GRACE_S, "write a shorter one", Defined)
+        added = Candidate(operation=operation, algorithm=algorithm, kind="schedule", segmented=False, radix=0)
+        self.hello = self.hello.model_copy(update={"algorithms": [*self.hello.algorithms, added]})
+
     def measure(self, time_limit_s: float, **request: object) -> Measurement:
         """Measure one point between two ranks; keys as in cpp/runner/main.cpp.
 
@@ -173,7 +182,7 @@ class Session:
             self._process.kill()
             raise NoAnswer(
                 f"no answer within {limit_s:.3g} s while {what}; the launch was ended",
-                "raise --time-limit (or --time), or leave out what hangs",
+                "leave out what hangs, or raise --time",
             ) from None
         except ValueError:
             self._process.kill()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from hockney.records.answers import RankPlace
 from hockney.records.nodes import cpu_ranges
 from hockney.records.record import Locality
+from hockney.words import grouped
 
 
 def locality(a: RankPlace, b: RankPlace) -> Locality:
@@ -40,12 +40,9 @@ def localities(ranks: Sequence[RankPlace]) -> dict[str, Locality]:
     return {f"{a.rank}-{b.rank}": locality(a, b) for a, b in combinations(ordered, 2)}
 
 
-def _machines(ranks: Sequence[RankPlace]) -> dict[str, list[RankPlace]]:
+def _machines(ranks: Sequence[RankPlace]) -> Iterable[list[RankPlace]]:
     """Ranks by physical machine; hosts that are namespaces of one machine fall together."""
-    groups: dict[str, list[RankPlace]] = defaultdict(list)
-    for rank in ranks:
-        groups[rank.machine or rank.host].append(rank)
-    return dict(groups)
+    return grouped(ranks, lambda rank: rank.machine or rank.host).values()
 
 
 def _names(ranks: Sequence[RankPlace]) -> str:
@@ -59,7 +56,7 @@ def oversubscribed(ranks: Sequence[RankPlace]) -> list[str]:
     than the set has (two "hosts" that are one machine easily pin both their first ranks to CPU 0).
     """
     reasons: list[str] = []
-    for group in _machines(ranks).values():
+    for group in _machines(ranks):
         sets = {frozenset(r.affinity) for r in group} - {frozenset()}
         union = frozenset().union(*sets) if sets else frozenset()
         if union and len(group) > len(union):
@@ -79,7 +76,7 @@ def notes(ranks: Sequence[RankPlace]) -> list[str]:
     if loose:
         which = cpu_ranges(r.rank for r in loose)
         texts.append(f"ranks {which} are not pinned to a core: their locality is as seen at the start")
-    for group in _machines(ranks).values():
+    for group in _machines(ranks):
         hosts = {r.host for r in group}
         if len(hosts) > 1:
             texts.append(

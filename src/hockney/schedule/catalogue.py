@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hockney import _core
-from hockney._core import Algorithm, Kind, Problem, Schedule, Step
+from hockney._core import Algorithm, Problem, Schedule, Step
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.registry import did_you_mean
+from hockney.schedule import written
 
 MOST_TRAFFIC_B = 2**57
 """The largest vector times ranks: algorithms move at most log₂ P (30) times that, and sums have 63 bits."""
@@ -23,6 +24,17 @@ FEW_RANKS = 128
 """Up to so many ranks messages and steps are counted; of more they are taken to grow as up to here."""
 MOST_SEGMENTS = 64
 """Segments that are counted."""
+NEEDS: dict[tuple[str, str], Callable[[int], int]] = {
+    ("bcast", "scatter_allgather"): lambda ranks: ranks,
+    ("bcast", "scatter_allgather_ring"): lambda ranks: ranks,
+    ("bcast", "split_binary"): lambda _: 2,
+    ("reduce", "rabenseifner"): lambda ranks: 1 << (ranks.bit_length() - 1),
+    ("allreduce", "rabenseifner"): lambda ranks: 1 << (ranks.bit_length() - 1),
+    ("allreduce", "ring"): lambda ranks: ranks,
+    ("allreduce", "segmented_ring"): lambda ranks: ranks,
+}
+"""Elements that algorithms need on so many ranks: with fewer some rank's block is empty, and libraries run
+another one instead. What numbers of ranks they need the core says itself (`refusal`)."""
 PROBED = range(2, 33)
 """Rank counts by which `rank_counts` tells what an algorithm is defined for."""
 
@@ -41,7 +53,7 @@ def algorithms(collective: str | None = None) -> list[Algorithm]:
 
 def offered(collective: str) -> list[Algorithm]:
     """Those of a collective that are a choice; others are there to teach, and run where they are named."""
-    return [algorithm for algorithm in algorithms(collective) if algorithm.is_offered]
+    return [one for one in algorithms(collective) if one.is_offered and not one.name.endswith(written.ENDING)]
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +68,10 @@ def algorithm_names() -> list[str]:
 
 
 def find(collective: str, name: str) -> Algorithm:
-    """One algorithm; RequestError names the known ones and the nearest."""
+    """One algorithm, of ours or of a user's file; RequestError names the known ones and the nearest."""
+    if name.endswith(written.ENDING):
+        _known(collective, collectives(), "collective")
+        name = written.define(collective, name)
     of_it = {algorithm.name: algorithm for algorithm in algorithms(collective)}
     _known(name, list(of_it), f"algorithm of {collective}")
     return of_it[name]
@@ -66,6 +81,12 @@ def _known(name: str, known: list[str], what: str) -> None:
     if name in known:
         return
     raise RequestError(f"unknown {what}: {name!r}", f"{did_you_mean(name, known)}known: {', '.join(known)}")
+
+
+def least_B(collective: str, name: str, ranks: int) -> int:
+    """The bytes from which on a library runs an algorithm on so many ranks: see `NEEDS`; 0 where any will do."""
+    need = NEEDS.get((collective, name))
+    return need(ranks) * (ELEMENT_B if COLLECTIVES[collective].reduces else 1) if need else 0
 
 
 @dataclass(frozen=True)
@@ -155,10 +176,9 @@ class ScheduleRequest:
         p = self.problem
         # Many segments are counted by few of them.
         size_B = min(p.bytes, MOST_SEGMENTS * p.segment_B) if p.segment_B else p.bytes
-        name, fewer = (self.algorithm.collective, self.algorithm.name), self._problem(size_B, ranks)
-        everything = (_core.generate_rank(*name, fewer, rank) for rank in range(ranks))
-        sends = sum(step.kind == Kind.send for program in everything for step in program.steps)
-        return sends * (p.bytes / size_B if size_B else 1.0)
+        fewer = self._problem(size_B, ranks)
+        schedule = _core.generate(self.algorithm.collective, self.algorithm.name, fewer)
+        return _core.count(schedule).messages * (p.bytes / size_B if size_B else 1.0)
 
     def _steps_of_root(self, ranks: int) -> float:
         p = self.problem if ranks == self.problem.ranks else self.on_ranks(ranks).problem
@@ -203,6 +223,7 @@ def ask(
     no size.
     """
     algorithm = find(collective, name)
+    name = algorithm.name
     what = COLLECTIVES[collective]
     element_B = ELEMENT_B if what.reduces else 1
     if ranks < 1:
@@ -245,6 +266,9 @@ def signature(
     On two ranks a chain, a binary tree and a linear broadcast are one message. None where the algorithm is none
     of the core's, refuses the problem, or has more than `MOST_COMPARED_STEPS` steps.
     """
+    if name.endswith(written.ENDING):
+        # A campaign's; the file may have changed since.
+        return None
     try:
         request = ask(collective, name, ranks=ranks, size_B=size_B, segment_B=segment_B, radix=radix)
     except RequestError:

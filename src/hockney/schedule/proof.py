@@ -12,6 +12,8 @@ from hockney.records.keys import COLLECTIVES
 
 MOST_RANKS = 4096
 """A proof follows every block on every rank."""
+SHOWN = 2
+"""Complaints of a case that are said: one mistake shows on many ranks."""
 ROOTS_UP_TO = 17
 """Every root and messages without data are tried up to this many ranks; beyond, the first and the last root."""
 
@@ -29,27 +31,24 @@ class ProofResult:
 
 
 def prove(
-    algorithms: Iterable[Algorithm],
-    rank_counts: Sequence[int],
-    roots: Sequence[int] | None,
-    segments_B: Sequence[int] | None,
-    progress: Callable[[str], None],
+    algorithms: Iterable[Algorithm], rank_counts: Sequence[int], progress: Callable[[str], None]
 ) -> list[ProofResult]:
-    """Verify every case that an algorithm does not refuse; `None`: the roots and segments that make sense."""
+    """Verify every case that an algorithm does not refuse."""
     verdicts = []
     for algorithm in algorithms:
         verdict = ProofResult(algorithm)
         verdicts.append(verdict)
         for ranks in rank_counts:
             progress(f"{algorithm.collective} {algorithm.name}, {ranks} ranks")
-            for problem in cases(algorithm, ranks, roots, segments_B):
+            for problem in cases(algorithm, ranks):
                 if reason := _core.refusal(algorithm.collective, algorithm.name, problem):
                     verdict.refused += 1
                     verdict.reason = reason
                     continue
                 verdict.proved += 1
                 if wrong := complaints(algorithm, problem):
-                    verdict.complaints.append(f"{_where(problem)}: {'; '.join(wrong)}")
+                    more = f"; {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+                    verdict.complaints.append(f"{_where(problem)}: {'; '.join(wrong[:SHOWN])}{more}")
                     break
     return verdicts
 
@@ -75,30 +74,24 @@ def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:
     return _core.beaten_bounds(algorithm.collective, algorithm.name, problem, counts)
 
 
-def cases(
-    algorithm: Algorithm, ranks: int, roots: Sequence[int] | None = None, segments_B: Sequence[int] | None = None
-) -> Iterator[Problem]:
+def cases(algorithm: Algorithm, ranks: int) -> Iterator[Problem]:
     """The problems on `ranks` ranks that an algorithm is tried with, including those that it refuses.
 
     They vary elements of one byte and of four (a cut through an element shows), lengths that leave blocks unequal
     or empty, no data at all, segments of one and of three elements or none, the default radix, the least and a
     large one, operators that commute or not, in place or not; every root up to `ROOTS_UP_TO` ranks, beyond that
-    the first and the last. `roots` and `segments_B` replace these; a segment is rounded up to whole elements.
+    the first and the last.
     """
     collective = COLLECTIVES[algorithm.collective]
-    if not collective.rooted:
-        chosen: Sequence[int] = [0]
-    elif roots is not None:
-        chosen = roots
-    else:
-        chosen = range(ranks) if ranks <= ROOTS_UP_TO else [0, ranks - 1]
+    roots: Sequence[int] = [0]
+    if collective.rooted:
+        roots = range(ranks) if ranks <= ROOTS_UP_TO else [0, ranks - 1]
     operators = (True, False) if collective.reduces and algorithm.is_ordered else (True,)
     radices = [0, algorithm.least_radix, algorithm.default_radix + 3] if algorithm.default_radix else [0]
     for size_B, element_B in _lengths(collective, ranks):
-        tried_B = [0, element_B, 3 * element_B] if segments_B is None else segments_B
-        segments = [-(-segment_B // element_B) * element_B for segment_B in tried_B]
+        segments_B = [0, element_B, 3 * element_B] if algorithm.is_segmented else [0]
         for root, commutative, segment_B, radix, in_place in product(
-            chosen, operators, segments if algorithm.is_segmented else [0], radices, (False, True)
+            roots, operators, segments_B, radices, (False, True)
         ):
             yield Problem(
                 ranks=ranks,

@@ -142,14 +142,16 @@ def _visit_s(session: Session, ranks: int) -> float:
     return time.monotonic() - began_s
 
 
-def narrower(plan: Plan) -> Iterator[tuple[dict[str, str], Plan]]:
+def narrower(plan: Plan, kept_B: Sequence[int] = ()) -> Iterator[tuple[dict[str, str], Plan]]:
     """Options that make a plan of collectives shorter, one after another, each with the plan that comes of all.
 
-    One visit of each point; the smallest and the largest number of ranks; the smallest and the largest size. All
-    algorithms stay: whether each gives the right result is what can be learnt where ranks share cores.
+    One visit of each point; the smallest and the largest number of ranks; the smallest and the largest size, and
+    those of `kept_B`. All algorithms stay: whether each gives the right result is what can be learnt where ranks
+    share cores.
     """
     sizes_B, counts = plan.sizes_B, collectives.rank_counts(plan)
-    size_ends, count_ends = sorted({*sizes_B[:1], *sizes_B[-1:]}), sorted({counts[0], counts[-1]})
+    size_ends = [size_B for size_B in sizes_B if size_B in {sizes_B[0], sizes_B[-1], *kept_B}]
+    count_ends = sorted({counts[0], counts[-1]})
     plan = plan.model_copy(update={"visits": 1, "rank_counts": count_ends})
     yield {"visits": "1", "rank-counts": ",".join(map(str, count_ends))}, plan
     if size_ends:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from hockney import reading
 from hockney.campaign.plan import GROUPS, operation_words
@@ -27,7 +28,8 @@ class StepFile(BaseModel):
 
     Words in braces stand for what is known when a study begins: {ranks}, {powers} (1, 2, 4 … ranks) and
     {placement}. A list makes a command of each of its values, unless the option may be repeated.
-    `quick` has the options that are different with --quick. `a_run_s` is what a run of an application takes, in
+    `quick` has the options that are different with --quick. With `each_library` the command is that of each MPI
+    that is found here, unless --mpi names one. `a_run_s` is what a run of an application takes, in
     seconds or as `3s`, for the estimate; `a_quick_run_s` with --quick.
     """
 
@@ -39,6 +41,7 @@ class StepFile(BaseModel):
     quick: dict[str, Value | list[Value]] = Field(default_factory=dict)
     a_run_s: Seconds = 3.0
     a_quick_run_s: Seconds | None = None
+    each_library: bool = False
 
     @field_validator("verb")
     @classmethod
@@ -52,7 +55,8 @@ class StepFile(BaseModel):
 class StudyFile(BaseModel):
     """A study: what it asks, what is measured for it, what is compared, and what its page shows.
 
-    `needs`: operations of which a folder measured elsewhere must hold one at least.
+    `needs`: operations of which a folder measured elsewhere must hold one at least. `parts`: names of shipped
+    studies whose steps it has before its own; its `placements` are those of all.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -63,16 +67,32 @@ class StudyFile(BaseModel):
     needs: Annotated[list[str], Field(min_length=1)]
     placements: Annotated[list[MapBy], Field(min_length=1)] = ["core"]
     card: bool = False
-    steps: Annotated[list[StepFile], Field(min_length=1)]
+    parts: list[str] = []
+    steps: list[StepFile] = []
+
+    @model_validator(mode="after")
+    def _has_steps(self) -> StudyFile:
+        if not self.steps and not self.parts:
+            raise ValueError("a study needs [[steps]], or parts")
+        for name in self.parts:
+            expect_known("study", name, names())
+        if any(parse(reading.text(FOLDER / f"{name}.toml"), name).parts for name in self.parts):
+            raise ValueError("a part of a study has no parts of its own")
+        return self
 
     @field_validator("needs")
     @classmethod
     def _are_known(cls, given: list[str]) -> list[str]:
         known = [name for name in operation_words() if name not in GROUPS] + _applications()
         for name in given:
-            if name not in known:
-                raise ValueError(f"no operation {name!r}: {did_you_mean(name, known)}known: {', '.join(known)}")
+            expect_known("operation", name, known)
         return given
+
+
+def expect_known(what: str, name: str, known: Sequence[str]) -> None:
+    """ValueError for a name that is none of these, with the nearest."""
+    if name not in known:
+        raise ValueError(f"no {what} {name!r}: {did_you_mean(name, known)}known: {', '.join(known)}")
 
 
 def _applications() -> list[str]:
@@ -85,6 +105,19 @@ class Study(BaseModel):
     name: str
     text: str
     file: StudyFile
+
+    def parts(self, chosen: Sequence[str] = ()) -> list[Study]:
+        """Its parts, `chosen` ones or all, and its own steps last; itself where it has no parts.
+
+        RequestError for a part that it does not have.
+        """
+        every = self.file.parts
+        for name in chosen:
+            if name not in every:
+                known = f"{did_you_mean(name, every)}known: {', '.join(every) or 'none'}"
+                raise RequestError(f"the study {self.name} has no part {name!r}", known)
+        found = [load(FOLDER / f"{name}.toml") for name in every if not chosen or name in chosen]
+        return [*found, *([self] if self.file.steps else [])]
 
 
 def names() -> list[str]:

@@ -16,13 +16,15 @@ from hockney.importers import _collect
 from hockney.importers.base import Given
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine, save
-from hockney.machine.system import find_system, known_systems
-from hockney.records.contents import Contents, read
+from hockney.machine.locality import read
+from hockney.machine.system import System
+from hockney.records.contents import Contents
 from hockney.records.folder import APPS, EFFECTS, PARTS, PLAN, RECORDS, UNFINISHED, Campaign
 from hockney.records.merge import merge
 from hockney.report.card.content import content
 from hockney.report.card.page import render
 from hockney.report.make import make, write_html
+from hockney.report.marks import Peak
 from hockney.report.page import Report
 from hockney.report.reading import Subject, Wish, statistics_of
 from hockney.studies.files import Study
@@ -49,7 +51,9 @@ def joined(folder: Folder, steps: Sequence[StudyStep]) -> Path:
 
 
 @contextmanager
-def imported(source: Path, folder: Path, given: Given) -> Iterator[tuple[Contents, Skipped]]:
+def imported(
+    source: Path, folder: Path, given: Given, systems: Sequence[System] = ()
+) -> Iterator[tuple[Contents, Skipped]]:
     """What a campaign holds, that of a study's folder, or one made of benchmark results and tables.
 
     Beside it the files that were left alone.
@@ -62,7 +66,7 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[tuple[Content
         # Jobs leave parts in the folders of campaigns and of studies.
         is_of_jobs = (place / PARTS).is_dir() and (place / PLAN).is_file()
         if is_of_jobs or any((place / name).is_file() for name in (RECORDS, APPS, EFFECTS, UNFINISHED)):
-            yield read(place), []
+            yield read(place, systems), []
             return
     target = folder / CAMPAIGN
     if target.exists() and not _is_imported(target):
@@ -71,7 +75,7 @@ def imported(source: Path, folder: Path, given: Given) -> Iterator[tuple[Content
         made = Path(beside, CAMPAIGN)
         collection = _collect.collect([source], given)
         _collect.write(collection, made, given)
-        contents = read(made)
+        contents = read(made, systems)
         # What the page and the machine file say of it holds where it will be.
         warnings = [*_not_read(source, collection), *contents.warnings]
         yield replace(contents, path=target, warnings=warnings), collection.skipped
@@ -166,16 +170,19 @@ def write(
     *,
     statistic: str = "",
     sizes_B: Sequence[int] = (),
+    peaks: Sequence[Peak] = (),
+    systems: Sequence[System] = (),
+    parts: Sequence[str] = (),
 ) -> Report:
     """The machine file where there is something to fit, the page, the findings, and the card of a study of it.
 
     `statistic` and `sizes_B` as of `Wish`, whose errors are those of what was asked for and is not there.
     """
     machine = _machine(contents, progress, statistics_of(contents.frame, statistic, sizes_B)[0])
-    systems = [find_system(name) for name in sorted(set(contents.frame["system"])) if name in known_systems()]
     about = f"{study.file.compares} {study.file.shows}"
-    subject = Subject(study.file.question, tuple(study.file.needs), about, tuple(remarks))
-    wish = Wish(machine, (), systems, statistic, sizes_B, subject=subject)
+    of_parts = tuple(tuple(part.file.needs) for part in study.parts(parts)) if study.file.parts else ()
+    subject = Subject(study.file.question, tuple(study.file.needs), about, tuple(remarks), of_parts)
+    wish = Wish(machine, peaks, systems, statistic, sizes_B, subject=subject)
     page = make(contents, wish, progress)
     writing.make_folder(folder, "choose another folder")
     if machine is not None:

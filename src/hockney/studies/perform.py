@@ -20,7 +20,7 @@ from hockney.campaign.events import Watcher
 from hockney.campaign.loop import TIME_IS_OVER, Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Launching, Plan
-from hockney.campaign.prepare import launches
+from hockney.campaign.prepare import launches, with_transports
 from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, NegativeAnswer, RequestError
 from hockney.predict.adaptive import Adaptive
@@ -28,6 +28,7 @@ from hockney.records import table
 from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.records.visits import CHOICES
 from hockney.report.application import apps
+from hockney.runner.transports import ALL
 from hockney.studies.asked import StudyRequest
 from hockney.studies.files import RUN, Study, parse
 from hockney.studies.steps import StudyStep
@@ -232,6 +233,7 @@ def perform(
             continue
         why, hint, left_out = "", "", 0
         state: Literal["done", "partly", "failed"] = "done"
+        lacks_all = False
         try:
             with watching(step) as watcher:
                 outcome = _do(folder, step, watcher, job_end_s)
@@ -248,17 +250,19 @@ def perform(
             if isinstance(error.__context__, Interrupted):
                 raise  # An application's run was ended.
             first = first or error
+            # Of another library it says nothing of the steps that follow.
+            lacks_all = isinstance(error, EnvironmentLack) and step.library is None
             state, why, hint = "failed", error.message, error.hint
             say.warn(f"{step.name}: {why}" + (f" ({hint})" if hint else ""))
         took_s = time.monotonic() - began_s
         done = Done(state=state, took_s=took_s, estimate_s=step.estimate_s, why=why, hint=hint, left_out=left_out)
         folder.save(step.name, done)
-        if isinstance(first, EnvironmentLack):
+        if lacks_all:
             break
     if not folder.campaigns(steps):
         last = next((folder.state.steps[step.name] for step in steps if step.name in folder.state.steps), None)
         if last is None:
-            raise Incomplete(f"nothing could be measured: {JOB_IS_OVER}", "submit it with more --walltime")
+            raise Incomplete(f"nothing could be measured: {JOB_IS_OVER}", "submit it with --site walltime=2h")
         kind = type(first) if isinstance(first, EnvironmentLack | RequestError) else Incomplete
         raise kind(f"nothing could be measured: {last.why}", last.hint or "run `hockney doctor --run`")
 
@@ -266,7 +270,10 @@ def perform(
 def _do(folder: Folder, step: StudyStep, watcher: Watcher, job_end_s: float) -> Outcome | None:
     path = folder.steps / step.name
     if step.plan is not None:
-        return _measure(path, step.plan, watcher, folder.part, job_end_s)
+        plan = step.plan
+        if ALL in plan.variants and not (path / PLAN).is_file():
+            plan = with_transports(plan, lambda _: None)[0]
+        return _measure(path, plan, watcher, folder.part, job_end_s)
     if path.exists():
         # A run that was ended in the middle is made again: runs are short, and half of them would count twice.
         _remove_own(path, folder.part)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from hockney.errors import NegativeAnswer
+from hockney.errors import NegativeAnswer, RequestError
 from hockney.terminal.loading import VERBS, Verb, Verbs, import_verbs, lines_of
 from hockney.vocabulary import MEANINGS
 
@@ -20,46 +21,57 @@ def _shell_lines(examples: str) -> str:
     return "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
 
 
+START = "Start here"
+HEADINGS = {
+    START: "doctor measure fit predict report",
+    "Decide": "tune check identify evaluate diff",
+    "Look closer": "show study profile run scaling",
+    "Without measuring": "simulate schedule network",
+    "Data and jobs": "import merge status apply lab schema",
+}
+"""The verbs in the order of work."""
+
+
 def _typer(
-    name: str, places: tuple[str, ...], told: tuple[str, ...] = (), of_files: str = "", **settings: Any
+    name: str, places: tuple[str, ...], more: Mapping[str, Any] = MappingProxyType({}), **settings: Any
 ) -> typer.Typer:
     _places.extend(places)
     verbs = typer.Typer(
         name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", context_settings=_HELP, **settings
     )
-    attributes = {"places": places, "verbs": verbs, "told": told, "of_files": of_files}
-    verbs.info.cls = type("Verbs", (Verbs,), attributes)
+    verbs.info.cls = type("Verbs", (Verbs,), {"places": places, "verbs": verbs, **more})
     return verbs
 
 
 app = _typer(
     "hockney",
     (VERBS,),
+    {"headings": HEADINGS},
     help="A performance model of your MPI on your machine: measure → fit → predict → report.",
     epilog=_shell_lines("hockney doctor\nhockney measure --quick -o demo\nhockney fit demo\nhockney report demo")
-    + "\n\nExit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
-    "4 interrupted or partly done (resume possible), 70 a defect of ours.",
+    + "\n\nExit codes: 0 done, 1 the answer is no, 2 wrong request, 3 something is missing here, "
+    "4 interrupted (--resume continues), 70 a defect of Hockney.",
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", help=MEANINGS["--json"].help)]
 
 
-def group(
-    name: str,
-    *,
-    examples: str,
-    places: tuple[str, ...] = (),
-    told: tuple[str, ...] = (),
-    of_files: str = "",
-) -> typer.Typer:
+def group(name: str, *, examples: str, places: tuple[str, ...] = (), **more: Any) -> typer.Typer:
     """A verb with verbs of its own, which are entered with `verb(…, of=…)`; its file's first line is its help.
 
-    `examples` as of a verb; `places` say which modules enter them, as for `unit_files`, and `told` which other
-    files tell of verbs. `of_files` is the verb that is meant where a JSON file stands in the place of a verb.
+    `examples` as of a verb; `places` say which modules enter them, as for `unit_files`; `more` as of `Verbs`.
     """
-    verbs = _typer(name, places, told, of_files, epilog=_shell_lines(examples))
+    verbs = _typer(name, places, more, epilog=_shell_lines(examples))
     app.add_typer(verbs, name=name)
     return verbs
+
+
+def chosen(context: typer.Context) -> str:
+    """Which of its words a verb was called by; RequestError where it was called by its own name."""
+    words = context.parent.command.words[str(context.command.name)].split()  # type: ignore[union-attr]
+    if context.info_name not in words:
+        raise RequestError(f"{context.command_path} names none", f"name one: {', '.join(words)}")
+    return str(context.info_name)
 
 
 def verb(

@@ -1,8 +1,8 @@
 """What a shell offers for the beginning of a word: what an option knows, and names from the files at hand.
 
-    hockney show machine.json --variant <TAB>
+    hockney show machine.json --locality <TAB>
 
-offers the variants of that machine file. Files are skimmed, not read: a shell waits.
+offers the localities of that machine file. Files are skimmed, not read: a shell waits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from hockney.words import several
 
 COLUMNS = {
     "--algorithm": ("algorithm",),
-    "--cache": ("cache",),
     "--locality": ("locality",),
     "--mapping": ("mapping",),
     "--operation": ("operation", "effect"),
@@ -31,7 +30,7 @@ COLUMNS = {
     "--where": ("variant", "mpi", "mapping", "system", "source", "placement"),
 }
 """The columns of a table, or the keys of a record, whose values an option takes; --where as NAME=VALUE."""
-SOURCES = ("--machine", "--table", "--runs", "--from", "--against")
+SOURCES = ("--machine", "--table", "--from", "--against")
 """Options that name a file or a folder with such names; arguments do, too."""
 SKIMMED_B = 20_000_000
 IN_FOLDER = ("records.jsonl", "effects.jsonl", "apps.jsonl", "tidy.csv")

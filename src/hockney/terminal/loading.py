@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import typer
@@ -19,11 +21,27 @@ from typer.main import get_group
 
 from hockney import reading
 from hockney.registry import unit_files
+from hockney.vocabulary import operation
 
 VERBS = "hockney.cli"
 """Where the verbs are that are no group's."""
 BEGINNING_B = 500
 """Of a verb's file, in which its first line is."""
+_ALL = "--help-all"
+MOST_OPTIONS = 12
+"""Options that `--help` shows; `--help-all` shows all."""
+FIRST = {
+    "measure": "output operation algorithm ranks mpi hosts map-by bytes time quick resume submit",
+    "study": "output quick resume dry-run from ranks nodes map-by mpi hosts submit site",
+    "run cg": "size grid ranks iterations tolerance formulation exchange repetitions mpi hosts output figure",
+    "run jacobi": "size grid ranks iterations subdomain threads exchange repetitions mpi hosts output map-by",
+    "run pinning": "ranks threads spread dry-run node figure mpi hosts map-by bind-to launcher output",
+    "run ring": "ranks exchange communicator iterations repetitions csv machine figure map-by mpi hosts output",
+    "run sum3d": "size grid ranks split repetitions iterations machine mpi hosts output dry-run",
+    "import": "output system mpi nodes ppn ranks mapping algorithm operation variant locality format",
+    "show": "format view model operation algorithm ranks locality where warnings topology json",
+}
+"""The most used options of verbs that have more; of a verb that is not named here, those declared first."""
 
 
 class _Helped:
@@ -39,7 +57,33 @@ class _Helped:
 
 
 class Verb(_Helped, TyperCommand):
-    """A verb."""
+    """A verb, whose `--help` shows its most used options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """`--help-all` is the help with all options."""
+        own = args[: args.index("--")] if "--" in args else args
+        if _ALL in own:
+            ctx.meta[_ALL] = True
+            args = ["--help"]
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help, without the options that are seldom used."""
+        options = [
+            each
+            for each in self.params
+            if each.param_type_name == "option" and not getattr(each, "hidden", False)
+        ]
+        words = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
+        first = FIRST.get(words, "").split()
+        shown = copy(self)
+        if _ALL not in ctx.meta and len(options) > MOST_OPTIONS:
+            further = sorted(options, key=lambda each: each.opts[0][2:] not in first)[MOST_OPTIONS:]
+            shown.params = [each for each in self.params if each not in further]
+            more = f"{len(further)} more options: `{ctx.command_path} {_ALL}`"
+            shown.epilog = f"{more}\n\n{self.epilog or ''}"
+        TyperCommand.format_help(shown, ctx, formatter)
 
 
 class Verbs(_Helped, TyperGroup):
@@ -47,21 +91,53 @@ class Verbs(_Helped, TyperGroup):
 
     `places` say where they are, as for `unit_files`; `verbs` is where the modules enter their verbs. A module may
     enter several, under other names than its own. One that tells none is imported for a list, too, unless the
-    files at the places `told` tell what it enters. `of_files` is the verb for a file in the place of a verb.
+    files at the places `told` tell what it enters. `of_files` is the verb for a file in the place of a verb, and
+    `words` says of which verbs words with spaces between stand for one: `bcast` for `collective`. `headings` are
+    those of the list, each with its verbs, in the order of the list.
     """
 
     places: tuple[str, ...]
     verbs: typer.Typer
     told: tuple[str, ...] = ()
     of_files: str = ""
+    words: Mapping[str, str] = MappingProxyType({})
+    headings: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         # The list of all verbs and the group's own page say the same of it.
         self.help = self.help or lines_of(f"{VERBS}.{self.name}").get(str(self.name), "")
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Options that stand before the verb of a group are those of the verb."""
+        args = ["--help"] if args == [_ALL] else args
+        if ctx.parent is not None and args and args[0].startswith("-") and args[0] not in ctx.help_option_names:
+            args = self._verb_first(args)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
+    def _verb_first(self, args: list[str]) -> list[str]:
+        """The words with the verb before the options; without a verb as they are."""
+        import_verbs(self.places)
+        parameters = [each for command in get_group(self.verbs).commands.values() for each in command.params]
+        switches = {
+            word
+            for each in parameters
+            if getattr(each, "is_flag", False)
+            for word in (*each.opts, *each.secondary_opts)
+        }
+        place = 0
+        while place < len(args) and args[place].startswith("-"):
+            place += 1 if args[place] in switches or "=" in args[place] else 2
+        return [*args[place : place + 1], *args[:place], *args[place + 1 :]] if place < len(args) else args
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that the first word names, imported; `of_files` where that is a JSON file."""
+        for name, words in self.words.items():
+            if operation(args[0]) in words.split():
+                args = [operation(args[0]), *args[1:]]
+                _, command, rest = self.resolve_command(ctx, [name, *args[1:]])
+                return args[0], command, rest
         if self.of_files and args[0].endswith(".json"):
             args = [self.of_files, *args]
         lines = {module: lines_of(module) for module, _ in _modules(self.places)}
@@ -85,7 +161,12 @@ class Verbs(_Helped, TyperGroup):
                 importlib.import_module(module)
         imported = get_group(self.verbs).commands
         listed = {name: TyperCommand(name, help=line) for name, line in lines.items() if name not in imported}
-        self.commands = {**imported, **listed}
+        under = {name: heading for heading, names in self.headings.items() for name in names.split()}
+        unsorted = {**imported, **listed}
+        self.commands = {name: unsorted[name] for name in (*under, *unsorted) if name in unsorted}
+        for name, command in self.commands.items():
+            if self.headings:
+                setattr(command, "rich_help_panel", under.get(name, "More"))  # noqa: B010 - of Typer alone
         return super().list_commands(ctx)
 
 

@@ -11,14 +11,15 @@ import os
 import sys
 import traceback
 import unicodedata
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
 from hockney import __version__, reading
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
-from hockney.terminal import app, application, say
+from hockney.registry import did_you_mean
+from hockney.terminal import HEADINGS, START, app, application, say
 from hockney.terminal.signals import send_nowhere
 
 _NEAREST = {
@@ -74,9 +75,22 @@ def _root(
         say.line(f"hockney {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        # Plain text, not through the console: the help brings its own layout.
-        typer.echo(context.get_help())
+        _begin(context)
         raise typer.Exit
+
+
+def _begin(context: typer.Context) -> None:
+    """A screen that says where to start."""
+    root: Any = context.command
+    root.list_commands(context)
+    for heading, names in HEADINGS.items():
+        if heading == START:
+            say.line("Hockney measures, models and tunes the MPI on your machine. Start here:\n")
+            for name in names.split():
+                say.line(f"  hockney {name:8} {root.commands[name].help.splitlines()[0]}")
+            say.line("\nAll verbs:")
+        say.line(f"  {heading + ':':19}{', '.join(names.split())}")
+    say.line("\n`hockney --help` describes every verb, `hockney VERB --help` explains one.")
 
 
 MOST_SAID = 1000
@@ -125,13 +139,17 @@ def _help_for(arguments: Sequence[str]) -> str:
             words.append(word)
         elif at is not app and not word.startswith("-"):
             application()
-            return f"known: {', '.join(sorted(_names(at)))}; see `{' '.join(words)} --help`"
+            names = sorted(_names(at))
+            return f"{did_you_mean(word, names)}known: {', '.join(names)}; see `{' '.join(words)} --help`"
         break
     return f"see `{' '.join(words)} --help`"
 
 
 def _names(group: typer.Typer) -> list[str]:
-    return [str(command.name) for command in group.registered_commands]
+    """Of its verbs, by the words that stand for them where a verb has such."""
+    words: Mapping[str, str] = getattr(group.info.cls, "words", {})
+    names = (str(command.name) for command in group.registered_commands)
+    return [*(word for name in names for word in words.get(name, name).split()), *words]
 
 
 def _refuse_names_that_are_no_text() -> None:

@@ -235,7 +235,7 @@ def _option(
     # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
     kind: Any = str if option.read or _words(info.annotation) or _is_path(info) else info.annotation
     kind = list[str] if option.repeat or info.annotation == list[Path] or _is_list(info, option) else kind
-    if default is not None and _is_list(info, option):
+    if default not in (None, inspect.Parameter.empty) and _is_list(info, option):
         default = [default]
     annotation: Any = kind if default is not None else kind | None
     ends = [
@@ -247,14 +247,13 @@ def _option(
     meaning = MEANINGS.get(called, Meaning(""))
     declare: Callable[..., Any] = typer.Argument
     metavar: str | None = called
-    says = option.help
+    says = option.help or meaning.help
     if not isinstance(option, Argument):
         flags = option.flags or (f"{called}/--no-{called[2:]}" if kind is bool else called,)
         declare = partial(typer.Option, *flags)
         metavar = option.metavar or ("<path>" if _is_path(info) else _WORDS.get(kind))
-        says = f"{meaning.help} {option.help}"
     declared = declare(
-        help=escape(says.strip()),
+        help=escape(says),
         metavar=metavar,
         min=least,
         max=most,

@@ -1,7 +1,7 @@
 """All that the command line says: results on standard output, the rest on standard error.
 
-Nothing that is said is read as markup: a campaign may be called `run[red]`. On a terminal lines end between
-words; in a pipe or a file they are as long as they are, and everywhere those that hold a command to be copied.
+Nothing that is said is read as markup: a campaign may be called `run[red]`. Lines end between words, and
+never within a command to be copied: at the terminal's edge, in a pipe or a file after 100 columns.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import contextmanager, redirect_stdout
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock, Timer
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from rich.cells import cell_len
@@ -24,10 +25,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hockney.terminal.tables import parts_of
+from hockney.terminal.tables import parts_of, room
+from hockney.units import counted, format_duration, percent
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+    from rich.progress import ProgressColumn
 
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
@@ -45,14 +48,17 @@ def line(*parts: Part) -> None:
 
 
 def _print(console: Console, text: Text) -> None:
-    if console.is_terminal and "`" not in text.plain:
-        text.plain = "\n".join(_folded(line, console.width) for line in text.plain.split("\n"))
+    text.plain = "\n".join(_folded(line, room(console)) for line in text.plain.split("\n"))
     console.print(text, soft_wrap=True)
+
+
+_BLANK = re.compile(r" (?=[^`]*(?:`[^`]*`[^`]*)*$)")
+"""No blank within a command."""
 
 
 def _folded(text: str, columns: int) -> str:
     """A line as several, with a break in place of the blank before each word that would not fit whole."""
-    first, *words = text.split(" ")
+    first, *words = _BLANK.split(text)
     parts, used = [first], cell_len(first)
     for word in words:
         needed = cell_len(word)
@@ -65,11 +71,6 @@ def _folded(text: str, columns: int) -> str:
 def _as_called(text: str) -> str:
     """The text with commands as they can be typed here: `.venv/bin/hockney fit …` where no PATH leads there."""
     return text.replace("`hockney ", f"`{program()} ")
-
-
-def width() -> int:
-    """Columns for what is drawn: those of the terminal, 80 in a pipe or a file, 100 at most."""
-    return min(out.width, 100) if out.is_terminal else 80
 
 
 def program() -> str:
@@ -123,8 +124,8 @@ def _cell(answer: object, column: Column) -> str:
 def table(shown: Table, *, keys: int = 1) -> None:
     """A table of a result, its title a line above it: nothing in it is cut, and no word is broken.
 
-    In a pipe or a file each row is one line. On a terminal long texts fold between words; columns that find no
-    room there go to further tables below, each of which begins with the first `keys` columns again.
+    Long texts fold between words; columns that find no room go to further tables below, each of which begins with
+    the first `keys` columns again.
     """
     if shown.title:
         line((str(shown.title), "bold"))
@@ -151,6 +152,31 @@ def warn(text: str) -> None:
     _aside("warning:", "yellow", text)
 
 
+def warnings(texts: Iterable[str], shown: str = "`--json` has all", run: str = "") -> None:
+    """The end of a verb, after its answer: one line for its warnings, their number if they are several.
+
+    `shown`: where they stand, as "`hockney show machine.json --warnings`"; empty: here, a line each.
+    `run`: quiet, disturbed or unusable, as `machine.marks.noise` says.
+    """
+    unlike = dict.fromkeys(filter(None, texts))
+    if shown and len(unlike) > 1:
+        kind = f" ({run} run)" if run else ""
+        _aside(counted(len(unlike), "warning"), "yellow", f"{kind}: {shown}", between="")
+        return
+    for text in unlike:
+        warn(text)
+
+
+@contextmanager
+def at_end(as_json: bool) -> Iterator[Callable[[str], None]]:
+    """Takes warnings meanwhile, and says them when the block ends, however it ends: beside JSON each in full."""
+    texts: list[str] = []
+    try:
+        yield texts.append
+    finally:
+        warnings(texts, *[""] * as_json)
+
+
 def wrong(what: str, text: str) -> None:
     """`what: text`: a result that is not as it must be."""
     _aside(f"{what}:", "red", text)
@@ -169,9 +195,9 @@ def note(text: str) -> None:
     _print(err, Text(_as_called(text)))
 
 
-def _aside(word: str, style: str, text: str) -> None:
+def _aside(word: str, style: str, text: str, between: str = " ") -> None:
     _said()
-    _print(err, Text.assemble((word, style), " ", _as_called(text)))
+    _print(err, Text.assemble((word, style), between, _as_called(text)))
 
 
 def text(lines: str) -> None:
@@ -187,15 +213,19 @@ def silent() -> Iterator[None]:
         yield
 
 
-def _bar(*, quiet: bool = False) -> Bar:
-    """The line that tells how far the work is; nothing where standard error is no terminal, or with `quiet`."""
+def _bar(*further: ProgressColumn, quiet: bool = False) -> Bar:
+    """The line that tells how far the work is; nothing where standard error is no terminal, or with `quiet`.
+
+    `further`: what stands behind the bar, in place of the time that has passed and the time that is left.
+    """
     # A help page draws no bar, and does without what does.
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), TimeElapsedColumn())
+    begin = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20))
+    behind = further or (TimeElapsedColumn(), TimeRemainingColumn())
     hidden = quiet or not err.is_terminal
-    return Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden)
+    return Bar(*begin, *behind, console=err, transient=True, disable=hidden)
 
 
 _OF_ALL = re.compile(r"([0-9,]+) of ([0-9,]+)")
@@ -226,13 +256,27 @@ def status(text: str) -> Iterator[Callable[[str], None]]:
 def progress(*, quiet: bool) -> Iterator[Progress]:
     """Draw on a terminal how far a calculation is, with the time that is left at that pace.
 
-    Nothing is drawn where standard error is no terminal, or with `quiet`.
+    Where standard error is no terminal, a line says it every `A_LINE_S`; with `quiet` nothing does.
     """
     _said()
+    began_s = told_s = line_s = monotonic()
     with _bar(quiet=quiet) as bar:
         task = bar.add_task("starting", total=1.0)
 
         def tell(share: float, what: str) -> None:
+            nonlocal told_s, line_s
+            now_s = monotonic()
+            if (
+                now_s - told_s < A_GLANCE_S
+                and share >= bar.tasks[0].completed
+                and what == bar.tasks[0].description
+            ):
+                return
+            told_s = now_s
+            if not quiet and bar.disable and now_s - line_s > A_LINE_S:
+                line_s = now_s
+                far = f"{percent(share)} of this part; {format_duration(now_s - began_s)} so far"
+                _aside("working:", "dim", f"{what}, {far}")
             # The pace of one piece of work says nothing about the next.
             if share < bar.tasks[0].completed:
                 bar.reset(task)
@@ -241,6 +285,10 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
         yield tell
 
 
+A_LINE_S = 30.0
+"""Between two lines of a log."""
+A_GLANCE_S = 0.1
+"""Between two changes of a bar."""
 PATIENCE_S = 2.0
 """What a person waits without a word."""
 
@@ -297,42 +345,27 @@ class CampaignProgress(Protocol):
     """What a campaign says of itself before each point; the rest takes about `remaining_s` seconds."""
 
     @property
-    def done(self) -> int:
-        """Points that are done."""
-
+    def done(self) -> int: ...
     @property
-    def expected(self) -> int:
-        """About how many there will be."""
-
+    def expected(self) -> int: ...
     @property
-    def remaining_s(self) -> float:
-        """What the rest takes at the pace so far, in seconds."""
-
+    def remaining_s(self) -> float: ...
     @property
-    def doing(self) -> str:
-        """What is measured now."""
+    def doing(self) -> str: ...
 
 
 class PointsBar:
     """Watches a campaign within its block: the bar says what is measured and how long the rest takes.
 
-    Warnings go above the bar and are never erased; `quiet` draws no bar.
+    Warnings go above the bar and are never erased, unless the verb `ends_with` them; `quiet` draws no bar.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Bar
+    def __init__(self, *, quiet: bool, ends_with: bool = False) -> None:
+        from rich.progress import MofNCompleteColumn, TextColumn
 
         _said()
-        self._bar = Bar(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("about {task.fields[left]} left"),
-            console=err,
-            transient=True,
-            disable=quiet,
-        )
+        self._ends_with = ends_with
+        self._bar = _bar(MofNCompleteColumn(), TextColumn("about {task.fields[left]} left"), quiet=quiet)
         self._task = self._bar.add_task("starting", total=None, left="?")
 
     def __enter__(self) -> Self:
@@ -358,4 +391,5 @@ class PointsBar:
 
     def warning(self, text: str) -> None:
         """Print it above the bar."""
-        warn(text)
+        if not self._ends_with:
+            warn(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
@@ -11,17 +12,27 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 
 ANY_WIDTH = 10**9
+"""Columns without a limit."""
+A_PIPE = 100
 """Columns in a pipe or a file, where no terminal says how many there are."""
 
 
+def room(console: Console) -> int:
+    """Columns that a line may have: those of the terminal, else what COLUMNS says, else `A_PIPE`."""
+    stated = os.environ.get("COLUMNS", "")
+    return console.width if console.is_terminal else int(stated) if stated.isdigit() else A_PIPE
+
+
 def parts_of(shown: Table, keys: int, console: Console) -> Iterator[Table]:
-    """The tables that a table is shown as, each as wide as it needs; the first `keys` columns stand in each."""
-    room = console.width if console.is_terminal else ANY_WIDTH
+    """The tables that a table is shown as, each as wide as it needs; those that name a row stand in each."""
+    columns, keys = room(console), _keys(shown, keys)
     whole = [_widths(column, console) for column in shown.columns]
-    for number, chosen in enumerate(_columns_of_parts(shown, [least for least, _ in whole], keys, room, console)):
+    for number, chosen in enumerate(
+        _columns_of_parts(shown, [least for least, _ in whole], keys, columns, console)
+    ):
         part = _part(shown, chosen)
         frame = _frame(part, console)
-        widths = _shared(room - frame, [whole[index] for index in chosen])
+        widths = _shared(columns - frame, [whole[index] for index in chosen])
         for column, width in zip(part.columns, widths, strict=True):
             column.width, column.overflow = width, "fold"
         part.width = frame + sum(widths)
@@ -30,8 +41,15 @@ def parts_of(shown: Table, keys: int, console: Console) -> Iterator[Table]:
         yield part
 
 
+def _keys(shown: Table, least: int) -> int:
+    """How many first columns name a row; `least` where even all of them do not."""
+    cells = [[str(cell) for cell in column.cells] for column in shown.columns]
+    several = range(least, len(cells))
+    return next((keys for keys in several if len({*zip(*cells[:keys], strict=True)}) == shown.row_count), least)
+
+
 COMFORTABLE = 20
-"""Columns that a text may fold into on a terminal, where it needs more."""
+"""Columns that a text may fold into, where it needs more."""
 
 
 def _widths(column: Column, console: Console) -> tuple[int, int]:

@@ -6,38 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.models.over_ranks.choice import DEFAULT, TIE, UNKNOWN
-from hockney.models.over_ranks.points import points, with_schedules_joined
+from hockney.models.over_ranks.choice import DEFAULT, UNKNOWN, Time, fastest, timed
+from hockney.models.over_ranks.points import Visits, points
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Method
+from hockney.units import percent
 from hockney.words import listed
 
 Origin = Literal["measured", "model"]
 
-
-@dataclass(frozen=True)
-class Time:
-    """Seconds with the ends of their interval: of one launch at 95 %, of several from the least to the most."""
-
-    time_s: float
-    low_s: float
-    high_s: float
-
-    def is_beyond(self, other: Time) -> bool:
-        """Whether this is shorter than the other, beyond both intervals and by more than what counts as equal."""
-        return self.high_s < other.low_s and self.time_s * (1 + TIE) < other.time_s
-
-    def exact(self) -> Time:
-        """The same without an interval."""
-        return Time(self.time_s, self.time_s, self.time_s)
-
-    def ratio(self, other: Time) -> tuple[float, float, float]:
-        """How many times as long the other takes: its value and the least and the most it may be."""
-        return other.time_s / self.time_s, other.low_s / self.high_s, other.high_s / self.low_s
+ASSUMED = f"assumed ±{percent(UNKNOWN)}"
+"""What is said of an interval that nobody stated."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +44,19 @@ class CallTimes:
         return replace(self, default=self.default.exact(), others=others)
 
     def faster(self) -> dict[Method, Time]:
-        """The algorithms that are faster than the default beyond their intervals."""
-        return {name: time for name, time in self.others.items() if time.is_beyond(self.default)}
+        """The algorithms that are faster than the default."""
+        return {name: time for name, time in self.others.items() if time.is_faster(self.default)}
+
+    def fastest(self, before: Method | None = None) -> Method | None:
+        """The fastest algorithm as pages name it; None: the default. `before`: what it was at the size before."""
+        default = Method(DEFAULT)
+        best = fastest({default: self.default, **self.others}, default, before).best
+        return None if best == default else best
+
+    @property
+    def candidate(self) -> Method:
+        """The algorithm of the shortest time, whether or not it is faster than the default."""
+        return min(self.others, key=lambda one: (self.others[one].time_s, str(one)))
 
 
 def operations_in(frame: pd.DataFrame, asked: Sequence[str]) -> list[str]:
@@ -80,14 +73,20 @@ def operations_in(frame: pd.DataFrame, asked: Sequence[str]) -> list[str]:
 
 
 def measured(
-    frame: pd.DataFrame, operation: str, knows: Callable[[str], bool], ranks: Iterable[int] = ()
+    frame: pd.DataFrame,
+    operation: str,
+    knows: Callable[[str], bool],
+    ranks: Iterable[int] = (),
+    visits: Visits | None = None,
 ) -> list[CallTimes]:
     """A cell for each number of ranks and size at which the default and an algorithm were measured, in order.
 
-    `knows`: whether the name of an algorithm counts. `ranks`: those that are wanted, none for all. RequestError
+    `knows`: whether the name of an algorithm counts. `ranks`: those that are wanted, none for all; `visits`: as
+    of `points.visits_of`. RequestError
     where times were taken under more than one setting.
     """
-    known = with_schedules_joined(points(frame, operation))
+    known = points(frame, operation)
+    known = known.assign(time=pd.Series(timed(known, visits), known.index))
     known = known[known["ranks"].notna()]
     for name in ("system", "mpi", "variant", "mapping", "cache", "root", "nodes", "ppn"):
         by_ranks = known.groupby("ranks")[name].nunique(dropna=False)
@@ -102,10 +101,10 @@ def measured(
     for (ranks_key, bytes_key), rows in known.groupby(["ranks", "bytes"], sort=True):
         count, size_B = int(str(ranks_key)), int(str(bytes_key))
         times = {
-            Method(name, whole(segment), whole(radix)): interval(*values)
-            for name, segment, radix, *values in rows[
-                ["algorithm", "segment_bytes", "radix", "time_s", "low_s", "high_s"]
-            ].itertuples(index=False)
+            Method(name, whole(segment), whole(radix)): time
+            for name, segment, radix, time in rows[["algorithm", "segment_bytes", "radix", "time"]].itertuples(
+                index=False
+            )
         }
         default = times.pop(Method(DEFAULT), None)
         others = {one: time for one, time in times.items() if knows(one.name)}
@@ -117,10 +116,3 @@ def measured(
 def whole(value: Any) -> int:
     """A segment size or a radix of a table; 0 where it has none."""
     return 0 if pd.isna(value) else int(value)
-
-
-def interval(time_s: float, low_s: float, high_s: float) -> Time:
-    """The time with these ends, or with the usual ones where they are not known."""
-    if not low_s < high_s or not np.isfinite([low_s, high_s]).all():
-        return Time(time_s, time_s * (1 - UNKNOWN), time_s * (1 + UNKNOWN))
-    return Time(time_s, min(low_s, time_s), max(high_s, time_s))

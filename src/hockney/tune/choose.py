@@ -1,7 +1,6 @@
-"""From cells to rules: the algorithm of each cell, neighbouring cells as one rule, and what that costs.
+"""From cells to rules: the fastest algorithm of each cell, and neighbouring cells with the same one as one rule.
 
-A rule is only for cells in which its algorithm is faster than the default beyond both intervals. Of those an
-algorithm counts by the upper end of its interval: the smallest of many medians would be the luckiest one.
+A rule is for the cells in which a page calls its algorithm the fastest (`models.over_ranks.choice.fastest`).
 """
 
 from __future__ import annotations
@@ -10,22 +9,18 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
 
-from hockney.tune.cells import CallTimes, Time
+from hockney.models.over_ranks.choice import Time
+from hockney.tune.cells import CallTimes
 from hockney.tune.rules import Method, Rule, joined
-
-WORTH = 0.02
-"""Logarithm of the ratio of times, summed over its cells, that one rule more must bring."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A cell, what a rule says of it (None: the default stays), and the best that could be said."""
+    """A cell, and what a rule says of it (None: the default stays)."""
 
     cell: CallTimes
     algorithm: Method | None
-    best: Method | None
 
     @property
     def time(self) -> Time:
@@ -38,10 +33,9 @@ class Decision:
         return (1.0, 1.0, 1.0) if self.algorithm is None else self.time.ratio(self.cell.default)
 
     @property
-    def regret(self) -> float:
-        """By what share it takes longer than the best that could be said: what merging costs here."""
-        best = self.cell.default if self.best is None else self.cell.others[self.best]
-        return max(0.0, self.time.time_s / best.time_s - 1)
+    def is_assumed(self) -> bool:
+        """Whether an interval that the gain rests on was assumed."""
+        return self.algorithm is not None and (self.time.is_assumed or self.cell.default.is_assumed)
 
 
 @dataclass(frozen=True)
@@ -51,33 +45,25 @@ class ChosenRules:
     rules: list[Rule]
     decisions: list[Decision]
 
-    @property
-    def regrets(self) -> tuple[float, float]:
-        """What merging costs, in the mean over the cells and at most; 0 without cells."""
-        regrets = [decision.regret for decision in self.decisions]
-        return (sum(regrets) / len(regrets), max(regrets)) if regrets else (0.0, 0.0)
 
-
-def choose(cells: Sequence[CallTimes], *, worth: float = WORTH) -> ChosenRules:
+def choose(cells: Sequence[CallTimes]) -> ChosenRules:
     """Rules for the cells; ranks and sizes beyond them, and ranks between them, are left to the default.
 
-    Between two sizes the boundary is their geometric mean. `worth`: what one rule more must bring (`WORTH`); 0
-    merges what costs nothing alone.
+    Between two sizes the boundary is their geometric mean.
     """
     rules: list[Rule] = []
     decisions: list[Decision] = []
     ordered = sorted(cells, key=lambda cell: (cell.operation, cell.ranks, cell.bytes))
     for (operation, ranks), group in groupby(ordered, key=lambda cell: (cell.operation, cell.ranks)):
-        row = list(group)
-        taken = _partition(row, worth)
-        decisions += [Decision(cell, one, _best(cell)) for cell, one in zip(row, taken, strict=True)]
-        place = 0
-        for algorithm, run in groupby(taken):
-            count = len(list(run))
+        row: list[Decision] = []
+        for cell in group:
+            row.append(Decision(cell, cell.fastest(row[-1].algorithm if row else None)))
+        decisions += row
+        for algorithm, run in groupby(row, key=lambda one: one.algorithm):
+            there = [one.cell for one in run]
             if algorithm is not None:
-                least, most = span(row[place], row)[0], span(row[place + count - 1], row)[1]
+                least, most = span(there[0], ordered)[0], span(there[-1], ordered)[1]
                 rules.append(Rule(operation, ranks, ranks, least, most, algorithm))
-            place += count
     return ChosenRules(joined(rules), decisions)
 
 
@@ -96,36 +82,13 @@ def choose_whole(cells: Sequence[CallTimes]) -> ChosenRules:
             one
             for one in common
             if any(one in cell.faster() for cell in row)
-            and not any(cell.default.is_beyond(cell.others[one]) for cell in row)
+            and not any(cell.default.is_faster(cell.others[one]) for cell in row)
         ]
         taken = min(fit, key=lambda one: sum(math.log(cell.others[one].time_s) for cell in row), default=None)
-        decisions += [Decision(cell, taken, _best(cell)) for cell in row]
+        decisions += [Decision(cell, taken) for cell in row]
         if taken is not None:
             rules.append(Rule(operation, 1, None, 0, None, taken))
     return ChosenRules(rules, decisions)
-
-
-def _best(cell: CallTimes) -> Method | None:
-    faster = cell.faster()
-    return min(faster, key=lambda one: (faster[one].high_s, str(one)), default=None)
-
-
-def _partition(row: Sequence[CallTimes], worth: float) -> list[Method | None]:
-    """What is taken in each cell: the least sum of costs, and of `worth` for each change."""
-    options: list[Method | None] = [None, *sorted({name for cell in row for name in cell.faster()}, key=str)]
-    # What it costs to end with each option, and what was taken on the way there.
-    cheapest: dict[Method | None, tuple[float, list[Method | None]]] = {name: (0.0, []) for name in options}
-    for number, cell in enumerate(row):
-        best = _best(cell)
-        allowed_s: dict[Method | None, float] = {None: cell.default.high_s}
-        for faster, time in cell.faster().items():
-            allowed_s[faster] = time.high_s
-        cost, taken = min(cheapest.values(), key=itemgetter(0))
-        changed = cost + (worth if number else 0.0), taken
-        ended = {name: min(cheapest[name], changed, key=itemgetter(0)) for name in options}
-        own = {name: math.log(high_s / allowed_s[best]) for name, high_s in allowed_s.items()}
-        cheapest = {name: (ended[name][0] + own.get(name, math.inf), [*ended[name][1], name]) for name in options}
-    return min(cheapest.values(), key=itemgetter(0))[1]
 
 
 def span(cell: CallTimes, cells: Iterable[CallTimes]) -> tuple[int, int]:

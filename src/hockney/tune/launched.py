@@ -143,7 +143,7 @@ def _timed(tried: Trial, cells: Sequence[CallTimes], names: Sequence[str], asked
         if begun and (not reading.is_file(path) or reading.text(path, within=folder) != text):
             raise RequestError(
                 f"{folder} holds a verification of other rules",
-                "choose another folder (--verify-in), or remove it; nothing in it was changed",
+                "write to another --output, or remove the folder; nothing in it was changed",
             )
         writing.replace(path, text)
     if not (begun and not missing(_there(tried, asked), cells, names, launches)):
@@ -167,13 +167,13 @@ def _there(tried: Trial, asked: Verifying) -> TrialTimes:
     if unlike := [name for name in Plan.model_fields if getattr(plan, name) != getattr(wanted, name)]:
         raise RequestError(
             f"the verification in {asked.folder} was launched otherwise ({', '.join(unlike)})",
-            "choose another folder (--verify-in), or remove it; nothing in it was changed",
+            "write to another --output, or remove the folder; nothing in it was changed",
         )
     times = TrialTimes(contents_of(campaign))
     if others := sorted(times.libraries - {asked.library}):
         raise RequestError(
             f"{asked.folder} holds times of {listed(others)}, not of {asked.library}",
-            "choose another folder (--verify-in), or remove it",
+            "write to another --output, or remove the folder",
         )
     return times
 

@@ -48,7 +48,7 @@ def loader(target: RuleForm, plan: Plan, base: Variant) -> Loader:
     mpi = find(plan.mpi, plan.launcher or None)
     preload = launchers.get(mpi.launcher_kind).preload
     if preload is None:
-        raise EnvironmentLack(f"{mpi.describe()} can preload nothing, so that no launch can try the table")
+        raise EnvironmentLack(f"{mpi.describe()} can preload nothing: no launch can try the table")
     theirs = base.environment.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
     preloaded = ":".join(filter(None, (str(preload_library(mpi)), theirs)))
     arguments = tuple(preload({"LD_PRELOAD": preloaded}, ()))
@@ -97,7 +97,7 @@ def expect_unset(names: Iterable[str], base: Variant) -> None:
             continue
         raise RequestError(
             f"{where} sets {name}, which would hold for launches without the rules, too",
-            "leave it out, so that rules are compared with the library's default",
+            "leave it out: rules are compared with the library's default",
         )
 
 
@@ -111,7 +111,7 @@ def expect_own_choice(operations: Iterable[str], known: Defaults, mpi: str, vari
         force = forced(operation, settings, mpi=mpi, ranks=1, nodes=1)
         if setting := force.setting if force else in_doubt(operation, settings, differing):
             raise RequestError(
-                f"launches of the campaign had the setting {setting}, so that the default of {operation} is not "
+                f"launches of the campaign had the setting {setting}: the default of {operation} is not "
                 "the library's own choice",
                 "leave it out, of files of parameters, too (mca-params.conf, --am, --tune), and measure anew",
             )

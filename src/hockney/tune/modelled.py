@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.predict.collective import UNCALIBRATED, predict_one
+from hockney.models.over_ranks.choice import Time
+from hockney.predict.collective import HALF, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.estimators._default import is_unknown
 from hockney.predict.estimators.base import (
@@ -26,12 +26,9 @@ from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import ask, offered
 from hockney.tune.between import between
-from hockney.tune.cells import CallTimes, Time, whole
+from hockney.tune.cells import CallTimes, whole
 from hockney.tune.rules import Method
 from hockney.tune.targets.base import Reader, RuleForm
-
-HALF = math.sqrt(UNCALIBRATED)
-"""A time from point-to-point costs may be off by this factor, so that two differ from a ratio of 1.5 on."""
 
 
 def calibrated(

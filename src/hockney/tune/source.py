@@ -12,12 +12,15 @@ import pandas as pd
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
+from hockney.machine.locality import read
 from hockney.machine.select import parse_where
+from hockney.models.over_ranks.points import visits_of
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.records import table
-from hockney.records.contents import Contents, read
+from hockney.records.contents import Contents
 from hockney.records.defaults import NOTHING_KNOWN, Defaults, defaults_of
 from hockney.records.keys import COLLECTIVES
+from hockney.records.series import default_statistic
 from hockney.runner.find import find
 from hockney.tune.cells import CallTimes, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs
@@ -113,7 +116,8 @@ class MeasuredSource:
         found: list[CallTimes] = []
         for operation in operations_in(self.frame, operations):
             known = partial(_knows, target, operation, self.library)
-            here = measured(self.frame, operation, known, ranks)
+            visits = visits_of(self.contents, operation, default_statistic(self.frame, operation))
+            here = measured(self.frame, operation, known, ranks, visits)
             found += here
             if absent := sorted(set(ranks) - {cell.ranks for cell in here}):
                 found += calibrated(self.frame, operation, known, absent)

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
+from hockney.models.over_ranks.choice import Time
 from hockney.runner.variants import DEFAULT, Variant, parse_variant
-from hockney.tune.cells import CallTimes, Time
+from hockney.tune.cells import CallTimes
 from hockney.tune.choose import span
 from hockney.tune.loading import expect_unset, loader
 from hockney.tune.rules import Method, Rule, chained, joined
@@ -124,18 +125,12 @@ def best_rules(cells: Sequence[CallTimes], target: RuleForm, library: Reader) ->
     """The fastest algorithm of each cell, whatever its interval; nothing where the default is the fastest."""
     rules = []
     for cell in cells:
-        algorithm = best_of(cell)
+        algorithm = cell.by_medians().fastest()
         if algorithm is not None:
             rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
             if not target.refuses(rule, library):
                 rules.append(target.complete(rule))
     return joined(chained(rules, "least_B", "most_B"))
-
-
-def best_of(cell: CallTimes) -> Method | None:
-    """The algorithm of the shortest time; None where that is the default's."""
-    name = min(cell.others, key=lambda one: (cell.others[one].time_s, str(one)), default=None)
-    return None if name is None or cell.others[name].time_s >= cell.default.time_s else name
 
 
 def probes(

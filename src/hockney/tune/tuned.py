@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from hockney import __version__
 from hockney.errors import RequestError
 from hockney.records.verification import Verification
-from hockney.tune.cells import CallTimes
+from hockney.tune.cells import ASSUMED, CallTimes
 from hockney.tune.choose import ChosenRules, Decision, choose, choose_whole
 from hockney.tune.rules import Method, Rule, find, in_order, joined
 from hockney.tune.targets.base import Reader, RuleForm
-from hockney.units import format_bytes, format_time
+from hockney.units import counted
 
-MOST_EXPLAINED = 10
 WIDTH = 110
 """Of a comment in a file."""
 
@@ -63,9 +63,15 @@ class TargetRules:
         """What the intervals of measured times are, in words; empty where nothing was measured."""
         if self.launches is None:
             return ""
-        if self.launches == 1:
-            return "measured intervals are those within one launch; launches may differ by more (--verify tells)"
-        return f"measured intervals reach from the least to the most of {self.launches} launches"
+        bare = sum(one.cell.default.is_assumed for one in self.choice.decisions)
+        of_cells = f"{bare} of {counted(len(self.choice.decisions), 'cell')}"
+        assumed = f"no interval was measured at {of_cells}: there each time is {ASSUMED}" if bare else ""
+        if bare == len(self.choice.decisions):
+            return assumed
+        measured = "measured intervals are those within one launch; launches may differ by more (--verify tells)"
+        if self.launches > 1:
+            measured = f"measured intervals reach from the least to the most of {self.launches} launches"
+        return f"{measured}; {assumed}" if assumed else measured
 
     @property
     def comment(self) -> str:
@@ -130,7 +136,7 @@ def tuned(
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
     kept = ChosenRules(
         [rule for rule in chosen.rules if rule not in refused],
-        [replace(one, algorithm=None, best=None) if _fitting(refused, one) else one for one in chosen.decisions],
+        [replace(one, algorithm=None) if _fitting(refused, one) else one for one in chosen.decisions],
     )
     rules = joined([target.complete(rule) for rule in kept.rules])
     told = [f"{rule}: {why}" for rule, why in refused.items()]
@@ -149,34 +155,22 @@ def _with_gain(rule: Rule, choice: ChosenRules) -> Rule:
     of_it = [one for one in choice.decisions if _fitting([rule], one)]
     if not of_it:
         return rule
-    gain = math.exp(sum(math.log(one.gain[0]) for one in of_it) / len(of_it))
     is_measured = all(one.cell.origin == "measured" for one in of_it)
-    return replace(rule, gain=gain, basis="measurement" if is_measured else "model")
+    return replace(rule, gain=_mean_gain(of_it)[0], basis="measurement" if is_measured else "model")
 
 
-def explained(choice: ChosenRules) -> list[str]:
-    """The rules that gain most, in words, the largest gain first."""
-    of_rule: dict[Rule, list[Decision]] = {}
-    for decision in choice.decisions:
-        if rule := _fitting(choice.rules, decision):
-            of_rule.setdefault(rule, []).append(decision)
-    best = {rule: max(of_it, key=lambda one: one.gain[0]) for rule, of_it in of_rule.items()}
-    ordered = sorted(best, key=lambda rule: -best[rule].gain[0])
-    return [_in_words(rule, best[rule], len(of_rule[rule])) for rule in ordered[:MOST_EXPLAINED]]
-
-
-def _in_words(rule: Rule, decision: Decision, cells: int) -> str:
-    cell, (gain, low, high) = decision.cell, decision.gain
-    how = "measured" if cell.origin == "measured" else "by the model"
-    times = f"{format_time(cell.default.time_s)} by default, {format_time(decision.time.time_s)} so"
-    text = f"{rule}. At {format_bytes(cell.bytes)} on {cell.ranks} ranks {times}: {gain:.2f} times as fast "
-    text += f"({low:.2f} to {high:.2f}), {how}"
-    return text if cells == 1 else f"{text}; the largest gain of {cells} cells"
+def _mean_gain(of_rule: Sequence[Decision]) -> tuple[float, float, float]:
+    """The geometric mean of the gains of its cells, and of the ends of their intervals."""
+    mean = np.exp(np.mean(np.log([one.gain for one in of_rule]), axis=0))
+    return float(mean[0]), float(mean[1]), float(mean[2])
 
 
 @dataclass(frozen=True)
 class TunedRule:
-    """A rule as JSON; bytes are those of the tidy table, None is no bound."""
+    """A rule with its gain, how many times as long the default takes in the mean of `cells`, and its interval.
+
+    Bytes are those of the tidy table, None is no bound. The gain is None where no cell was timed.
+    """
 
     operation: str
     least_ranks: int
@@ -186,17 +180,37 @@ class TunedRule:
     algorithm: str
     segment_bytes: int
     radix: int
+    cells: int = 0
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    interval_by: str = ""
+
+    @property
+    def method(self) -> Method:
+        """The algorithm with its segments and its radix."""
+        return Method(self.algorithm, self.segment_bytes, self.radix)
 
     @classmethod
-    def of(cls, rule: Rule) -> TunedRule:
-        """The same rule."""
+    def of(cls, rule: Rule, choice: ChosenRules) -> TunedRule:
+        """The same rule, and what it gains."""
         bounds = (rule.least_ranks, rule.most_ranks, rule.least_B, rule.most_B)
-        return cls(rule.operation, *bounds, rule.algorithm.name, rule.algorithm.segment_B, rule.algorithm.radix)
+        own = cls(rule.operation, *bounds, rule.algorithm.name, rule.algorithm.segment_B, rule.algorithm.radix)
+        of_it = [one for one in choice.decisions if _fitting([rule], one)]
+        if not of_it:
+            return own
+        gain, low, high = _mean_gain(of_it)
+        by = ", ".join(dict.fromkeys(ASSUMED if one.is_assumed else one.cell.origin for one in of_it))
+        return replace(own, cells=len(of_it), gain=gain, gain_low=low, gain_high=high, interval_by=by)
 
 
 @dataclass(frozen=True)
 class TunedCell:
-    """What is taken for one number of ranks and size (None: the default), with its gain and the 95 % interval."""
+    """What is taken for one number of ranks and size (None: the default), with its gain and the 95 % interval.
+
+    `interval_by`: what that rests on: `measured`, `model`, or `assumed ±10 %` where no interval was measured.
+    `candidate`: the algorithm of the shortest time, and what it would have gained, with the interval.
+    """
 
     operation: str
     ranks: int
@@ -208,22 +222,20 @@ class TunedCell:
     gain: float
     gain_low: float
     gain_high: float
-    regret: float
+    interval_by: str
+    candidate: str
+    candidate_gain: float
+    candidate_low: float
+    candidate_high: float
 
     @classmethod
     def of(cls, decision: Decision) -> TunedCell:
         """What was decided."""
         cell, algorithm = decision.cell, None if decision.algorithm is None else str(decision.algorithm)
-        times = (cell.default.time_s, decision.time.time_s, *decision.gain, decision.regret)
-        return cls(*cell.place, cell.origin, algorithm, *times)
-
-
-@dataclass(frozen=True)
-class Merging:
-    """What rules for several cells cost: the share by which these take longer, in the mean and at most."""
-
-    mean: float
-    most: float
+        times = (cell.default.time_s, decision.time.time_s, *decision.gain)
+        interval_by = ASSUMED if decision.is_assumed else cell.origin
+        would = cell.others[cell.candidate].ratio(cell.default)
+        return cls(*cell.place, cell.origin, algorithm, *times, interval_by, str(cell.candidate), *would)
 
 
 @dataclass(frozen=True)
@@ -234,6 +246,7 @@ class TuneAnswer:
     target: str
     library: str
     tried: bool
+    state: str
     proof: str
     rules: list[TunedRule]
     refused: list[str]
@@ -241,7 +254,6 @@ class TuneAnswer:
     launches: int | None
     intervals: str
     points_of_another_level: int
-    merging_costs: Merging
     settings: Mapping[str, str]
     caution: str
     verification: Verification | None
@@ -254,14 +266,14 @@ def answer(done: TargetRules, path: Path, verification: Verification | None) -> 
         target=done.target.title,
         library=done.library.name,
         tried=done.is_tried,
+        state=done.tried,
         proof=done.target.proof,
-        rules=list(map(TunedRule.of, done.rules)),
+        rules=[TunedRule.of(rule, done.choice) for rule in done.rules],
         refused=done.refused,
         cells=list(map(TunedCell.of, done.choice.decisions)),
         launches=done.launches,
         intervals=done.intervals,
         points_of_another_level=done.left_out,
-        merging_costs=Merging(*done.choice.regrets),
         settings=done.target.settings(path, done.rules),
         caution=done.target.caution,
         verification=verification,

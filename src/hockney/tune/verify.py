@@ -24,7 +24,7 @@ from hockney.runner.variants import DEFAULT
 from hockney.statistics import MOST_REACH, NORMAL, TAILS, Array, standard_error, steady_median, t_reach
 from hockney.tune.cells import CallTimes
 from hockney.tune.rules import Method, Rule, find
-from hockney.tune.trial import PROBE, TUNED, Probe, best_of, without
+from hockney.tune.trial import PROBE, TUNED, Probe, without
 
 STATISTIC = "completion"
 Point = tuple[str, int, int]
@@ -71,7 +71,7 @@ class TrialTimes:
         if len({one.cache for one in kept}) > 1:
             raise RequestError(
                 f"{contents.path} has times with buffers in the caches and outside of them",
-                "rules are tried in one of the two: choose another folder (--verify-in)",
+                "rules are tried in one of the two: write to another --output",
             )
         self.libraries = {one.mpi for one in kept}
         self.last = max((one.time for one in kept), default="")
@@ -264,7 +264,7 @@ def _judged(
     if not algorithm and verdict not in ("slower", "not timed"):
         verdict = "no rule"
     is_kept = is_kept and bool(algorithm) and cell.operation not in void
-    shortest = best_of(cell)
+    shortest = cell.by_medians().fastest()
     fastest = DEFAULT if shortest is None else str(completed(shortest))
     regret = times.ratio(TUNED if is_kept else DEFAULT, best, point)
     if fastest == (algorithm if is_kept else DEFAULT):

@@ -101,14 +101,25 @@ def test_what_is_not_said_is_assumed_and_named(run: Run, operation: str) -> None
 
 
 def test_cg_takes_longer_by_its_sums(run: Run) -> None:
-    grid = ("--size", "64", "--grid", "2x2x1", "--iterations", "1000")
+    grid = ("--size", "64", "--grid", "2x2x1")
     words = (*grid, "--cell-time", "1ns", "--machine", MACHINE)
     jacobi, cg = asked(run, "jacobi", *words), asked(run, "cg", *words, "--formulation", "fused")
-    message = ("pingpong", "--bytes", "8", "--locality", "network", "--variant", "default", "--machine", MACHINE)
+    message = (
+        "pingpong",
+        "--bytes",
+        "8",
+        "--locality",
+        "network",
+        "--where",
+        "variant=default",
+        "--machine",
+        MACHINE,
+    )
     one_way_s = asked(run, *message)["predictions"][0]["time_s"]
-    # Two sums of two rounds each, and a quarter of an iteration's computation in a thousand.
-    once_s = 64**3 / 4 * 1e-9 / 4 / 1000
-    assert cg["time_s"] - jacobi["time_s"] == pytest.approx(4 * one_way_s + once_s, rel=0.02)
+    # Two sums of two rounds each, and a quarter of an iteration's computation in a hundred; ten sweeps of Jacobi
+    # hide less of their first messages.
+    once_s = 64**3 / 4 * 1e-9 / 4 / 100
+    assert cg["time_s"] - jacobi["time_s"] == pytest.approx(4 * one_way_s + once_s, rel=0.03)
 
 
 def test_a_rank_s_cube_is_weak_scaling(run: Run) -> None:
@@ -121,7 +132,7 @@ def test_a_rank_s_cube_is_weak_scaling(run: Run) -> None:
 
 def test_runs_tell_what_a_cell_takes_and_calibrate(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1), (4, 1, 1), (2, 2, 1), (2, 2, 2)])
-    made = asked(run, "jacobi", "--size", "48", "--grid", "4x2x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "4x2x1", "--table", runs, "--machine", MACHINE)
     assert made["compute_s"] == pytest.approx(48**3 / 8 * 2e-9 * made["tuned"]["compute"])
     assert made["calibrated_on"] == 4
     # Every measured run took 100 µs for its messages, far more than by the file: the fit goes most of the way.
@@ -132,7 +143,7 @@ def test_runs_tell_what_a_cell_takes_and_calibrate(run: Run, tmp_path: Path) -> 
 
 def test_few_runs_still_tell_what_a_cell_takes(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
-    made = asked(run, "jacobi", "--size", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "2x1x1", "--table", runs, "--machine", MACHINE)
     assert made["calibrated_on"] == 0
     assert any("not calibrated" in text for text in made["warnings"])
     assert made["compute_s"] == pytest.approx(48**3 / 2 * 2e-9)
@@ -140,7 +151,7 @@ def test_few_runs_still_tell_what_a_cell_takes(run: Run, tmp_path: Path) -> None
 
 def test_a_box_of_another_size_is_warned_about(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
-    made = asked(run, "jacobi", "--size", "480", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "480", "--grid", "2x1x1", "--table", runs, "--machine", MACHINE)
     assert any("caches" in text for text in made["warnings"])
     assert [made["low_s"], made["high_s"]] == [None, None]
 
@@ -149,7 +160,7 @@ def test_what_a_cell_may_take_beyond_the_runs_is_in_the_interval(run: Run, tmp_p
     """Runs of one rank on a node say nothing of four on one: each cell may take 2 ns, or four times as long."""
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1)])
     words = ("jacobi", "--size", "76", "--grid", "4x1x1", "--machine", MACHINE, "--system", "orfeo-epyc")
-    made = asked(run, *words, "--mapping", "core", "--runs", runs)
+    made = asked(run, *words, "--mapping", "core", "--table", runs)
     known = asked(run, *words, "--mapping", "core", "--cell-time", "2ns")
     assert made["time_s"] == pytest.approx(known["time_s"])
     assert made["low_s"] == pytest.approx(known["low_s"])
@@ -160,9 +171,9 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
     code, out, err = run("cg", "--size", "64", "--ranks", "4", "--cell-time", "1ns", "--machine", MACHINE)
     assert code == 0
     assert "cg on 4 ranks, an iteration" in out
-    assert "predicted fastest, but cannot be told from" in out or "is fastest, by" in out
-    assert "communication exceeds 10% of the time" in out
-    assert "each takes 35 % of an empty message" in " ".join(err.split())
+    assert "is predicted fastest" in out or "is fastest, by" in out
+    assert "communication exceeds 10 % of the time" in out
+    assert "warnings: `--json` has all" in err
 
 
 @pytest.mark.parametrize(
@@ -170,16 +181,16 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
     [
         (["--size", "64", "--subdomain", "8", "--grid", "2x1x1", "--cell-time", "1ns"], "both say"),
         (["--size", "64", "--cell-time", "1ns"], "no grid is given"),
-        (["--size", "64", "--ranks", "0", "--cell-time", "1ns"], "not a list of ranks"),
+        (["--size", "64", "--ranks", "0", "--cell-time", "1ns"], "0 is none of 1 to"),
         (["--size", "64", "--grid", "3x1x1", "--ranks", "4", "--cell-time", "1ns"], "has 3 processes, not 4"),
         (["--size", "4", "--grid", "8x1x1", "--cell-time", "1ns"], "only 4 cells to share"),
         (["--size", "0", "--grid", "1x1x1", "--cell-time", "1ns"], "direction without"),
         (["--size", "64", "--grid", "2x1x1", "--cell-time", "0s"], "must be positive"),
-        (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown --halo"),
+        (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--exchange", "pigeon"], "unknown --exchange"),
         (["--subdomain", "3000000", "--grid", "2x1x1", "--cell-time", "1ns"], "a direction has 1 to"),
         (["--size", "1000000", "--grid", "2x1x1", "--cell-time", "1ms"], "are simulated"),
         (["--size", "1000", "--ranks", "1000000", "--cell-time", "1ns"], "are more than"),
-        (["--size", "64", "--grid", "2x1x1", "--runs", "nowhere"], "nowhere"),
+        (["--size", "64", "--grid", "2x1x1", "--table", "nowhere"], "nowhere"),
         (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--machine", "no.json"], "no.json"),
         (["--size", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--ppn", "2"], "need --system"),
     ],
@@ -216,7 +227,7 @@ def test_a_damaged_run_is_left_out_and_named(run: Run, tmp_path: Path, change: s
     lines = (runs / "apps.jsonl").read_text(encoding="utf-8").splitlines()
     assert change in lines[1]
     (runs / "apps.jsonl").write_text(f"{lines[0]}\n{lines[1].replace(change, instead)}\n", encoding="utf-8")
-    made = asked(run, "jacobi", "--size", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "2x1x1", "--table", runs, "--machine", MACHINE)
     where = "apps.jsonl:2" if "1e999" in instead else "run 2 of"
     assert any(where in text and message in text for text in made["warnings"]), made["warnings"]
     assert made["compute_s"] == pytest.approx(48**3 / 2 * 2e-9)
@@ -230,14 +241,15 @@ def test_one_rank_takes_what_one_rank_took(run: Run, tmp_path: Path) -> None:
     slow.ranks, slow.nodes = 8, 1
     slow.parameters |= {"px": 8}
     campaign.append(answering(slow, compute_s=[10 * 48**3 / 8 * 6e-9] * 8, halo_B=[0] * 8))
-    made = asked(run, "jacobi", "--size", "48", "--grid", "1x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "1x1x1", "--table", runs, "--machine", MACHINE)
     assert made["time_s"] == pytest.approx(48**3 * 2e-9)
-    made = asked(run, "jacobi", "--size", "48", "--grid", "8x1x1", "--runs", runs, "--machine", MACHINE)
+    made = asked(run, "jacobi", "--size", "48", "--grid", "8x1x1", "--table", runs, "--machine", MACHINE)
     assert made["compute_s"] == pytest.approx(48**3 / 8 * 6e-9)
 
 
+@pytest.mark.usefixtures("wide")
 def test_runs_of_another_program_are_refused(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(2, 1, 1)])
-    code, _, err = run("cg", "--size", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    code, _, err = run("cg", "--size", "48", "--grid", "2x1x1", "--table", runs, "--machine", MACHINE)
     assert code == 2
     assert "has no run of cg" in err

@@ -23,13 +23,13 @@ def hockney(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def where(mpi: Mpi) -> list[str]:
-    return ["--mpi", str(mpi.wrapper), *(["--platform", str(PLATFORM)] if mpi.kind == "smpi" else [])]
+    return ["--mpi", f"{mpi.wrapper}:{PLATFORM}" if mpi.kind == "smpi" else str(mpi.wrapper)]
 
 
 def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     folder, picture = tmp_path / "runs", tmp_path / "c.svg"
     study = ["--size", "16x12", "--ranks", "1,2", "--grid", "all", "--repetitions", "1"]
-    done = hockney(*study, *where(mpi), "-o", str(folder), "--convergence", str(picture), "--json")
+    done = hockney(*study, *where(mpi), "-o", str(folder), "--figure", str(picture), "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     runs = json.loads(done.stdout)["runs"]
     assert [(run["parameters"]["px"], run["parameters"]["py"]) for run in runs] == [(1, 1), (2, 1), (1, 2)]
@@ -39,7 +39,7 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.kind == "smpi":
         return
     solution, plot = tmp_path / "u of x.dat", tmp_path / "u.png"
-    one = ["--size", "16x12", "--ranks", "2", "--repetitions", "1", "--eps", "1e-10"]
+    one = ["--size", "16x12", "--ranks", "2", "--repetitions", "1", "--tolerance", "1e-10"]
     done = hockney(*one, *where(mpi), "--solution", str(solution), "--figure", str(plot))
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads((tmp_path / "u of x.dat.json").read_text(encoding="utf-8"))
@@ -80,10 +80,9 @@ def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--size", "16x16", "--figure", "u.png"], "--solution"),
-        (["--size", "16x16", "--convergence", "u.pdf"], "cannot draw"),
-        (["--size", "16x16", "--solution", "no/where/u.dat"], "no folder"),
-        (["--size", "16x16", "--convergence", "no/where/c.svg"], "no folder"),
+        (["--size", "16x16", "--figure", "u.pdf"], "cannot draw"),
+        (["--size", "16x16", "--solution", "no/where/u.dat"], "cannot write"),
+        (["--size", "16x16", "--figure", "no/where/c.svg"], "cannot write"),
         (["--size", "16x16", "--solution", "/"], "cannot write"),
         (["--size", "16x16", "--solution", "u", "--variant", "a:", "--variant", "b:"], "same file"),
     ],

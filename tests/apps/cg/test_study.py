@@ -74,11 +74,11 @@ def test_sizes() -> None:
     ("choices", "text"),
     [
         ({"variants": "fast"}, "--formulation"),
-        ({"halo": "fast"}, "--halo"),
+        ({"halo": "fast"}, "--exchange"),
         ({"faces": "fast"}, "--faces"),
         ({"stores": "fast"}, "--stores"),
-        ({"eps": 1.0}, "--eps"),
-        ({"eps": float("nan")}, "--eps"),
+        ({"eps": 1.0}, "--tolerance"),
+        ({"eps": float("nan")}, "--tolerance"),
         ({"iterations": 0}, "--iterations"),
         ({"replace_every": -1}, "--replace-every"),
         ({"cell_s": "-1s"}, "--cell-time"),
@@ -113,7 +113,7 @@ def test_a_path_with_blanks_stays_one_word() -> None:
 
 
 def test_nothing_bounds_a_simulation() -> None:
-    wanted = CgStudy(ranks=(1,), sizes=(FLAT,), bound=True)
+    wanted = CgStudy(ranks=(1,), sizes=(FLAT,))
     assert request(wanted)["stream"]
     assert request(wanted, is_simulated=True)["stream"] == 0
 

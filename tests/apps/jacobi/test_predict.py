@@ -11,8 +11,7 @@ from tests.command_line import answer, outcome
 
 GIVEN = {
     "--serial-time": "15.3276s",
-    "--latency": "0.98us",
-    "--bandwidth": "12185MB/s",
+    "--network": "0.98us,12185MB/s",
     "--subdomain": "1200",
     "--model": "weak_scaling_jacobi",
 }
@@ -60,6 +59,7 @@ def test_all_grids_are_ranked_and_ties_said(run: Run) -> None:
     assert (places["24x2x1"], places["4x4x3"]) == (4, 28)
 
 
+@pytest.mark.usefixtures("wide")
 def test_text(run: Run) -> None:
     code, out, err = run("--grid", "4x3x2", "--grid", "24x1x1", "--grid", "1x24x1")
     assert (code, err) == (0, "")
@@ -80,8 +80,7 @@ def test_where_communication_matters(run: Run) -> None:
     # C = 32 MB · k and 1 GB/s: 0.032 s for each direction, beside 0.3 s: 9.6 %, 17.6 %, 24.2 %.
     other = {
         "serial_time": "0.3s",
-        "latency": "0s",
-        "bandwidth": "1GB/s",
+        "network": "0s,1GB/s",
         "subdomain": "1000",
         "model": "weak_scaling_jacobi_per_message",
     }
@@ -110,20 +109,20 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
     ("words", "message"),
     [
         (["--grid", "24x1x1", "--ranks", "48"], "has 24 processes, not 48"),
-        (["--grid", "24x1x1", "--ranks", "0"], "not a list of ranks"),
+        (["--grid", "24x1x1", "--ranks", "0"], "0 is none of 1 to"),
         (["--grid", "all"], "needs --ranks"),
         (["--grid", "all", "--grid", "8x1x1", "--ranks", "8"], "holds every other"),
         (["--grid", "24x1x1", "--subdomain", "0"], "not 0"),
         (["--grid", "24x1x1", "--serial-time", "0s"], "serial time must be positive"),
-        (["--grid", "24x1x1", "--latency", "-1us"], "'-1us' is not a time"),
-        (["--grid", "24x1x1", "--bandwidth", "0GB/s"], "bandwidth must be positive"),
-        (["--grid", "24x1x1", "--bandwidth", "1e-320B/s"], "out of range"),
+        (["--grid", "24x1x1", "--network", "-1us,1GB/s"], "'-1us' is not a time"),
+        (["--grid", "24x1x1", "--network", "1us,0GB/s"], "moves nothing"),
+        (["--grid", "24x1x1", "--network", "1us,1e-320B/s"], "too little"),
+        (["--grid", "24x1x1", "--network", "1us"], "needs a latency and a bandwidth: --network"),
         (["--grid", "24x1x1", "--model", "weak_scaling"], "unknown --model 'weak_scaling'"),
         (["--grid", "24x1x1", "--bytes", "8"], "No such option: --bytes"),
-        (["--grid", "24x1x1", "--machine", "m.json"], "stand in place of --machine"),
-        (["--grid", "24x1x1", "--locality", "node"], "stand in place of --machine"),
+        (["--grid", "24x1x1", "--machine", "m.json"], "stands in place of --machine"),
         (["--grid", "24x1x1", "--cell-time", "1ns"], "--cell-time means nothing"),
-        (["--runs", "nowhere", "--serial-time", "1s"], "--serial-time means nothing with --runs"),
+        (["--table", "nowhere", "--serial-time", "1s"], "--serial-time means nothing with --table"),
     ],
 )
 def test_a_wrong_request_is_one_line(run: Run, words: list[str], message: str) -> None:
@@ -141,7 +140,7 @@ def test_runs_of_another_program_are_no_runs_of_this_one(tmp_path: Path) -> None
     (tmp_path / "jacobi.csv").write_text(rows, encoding="utf-8")
     folder = tmp_path / "runs"
     answer("import", str(tmp_path / "jacobi.csv"), "-o", str(folder))
-    words = ("--model", "weak_scaling_jacobi", "--latency", "1us", "--bandwidth", "10GB/s", "--runs", str(folder))
+    words = ("--model", "weak_scaling_jacobi", "--network", "1us,10GB/s", "--table", str(folder))
     alone = answer("predict", "jacobi", *words)
     lines = (folder / "apps.jsonl").read_text(encoding="utf-8").splitlines()
     others = [json.loads(line) for line in lines]

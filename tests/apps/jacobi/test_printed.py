@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import tomllib
 from pathlib import Path
@@ -32,6 +33,13 @@ def test_the_numbers_of_a_prediction() -> None:
     assert one.mlups == pytest.approx(8000 / 1.2 / 1e6)
     assert one.efficiency == pytest.approx(1 / 1.2)
     assert one.communication_share == pytest.approx(0.2 / 1.2)
+
+
+def test_two_ranks_of_a_core_take_turns() -> None:
+    alone = predict(TENTH, CASE, Grid(4, 2, 1))
+    shared = predict(TENTH, dataclasses.replace(CASE, ranks_on_core=2), Grid(4, 2, 1))
+    assert shared.time_s == pytest.approx(alone.time_s + CASE.serial_time_s)
+    assert shared.efficiency == pytest.approx(1 / 2.2)
 
 
 def test_ties_share_a_place_and_the_next_counts_them() -> None:

@@ -17,7 +17,7 @@ run = verb("run", "jacobi")
 
 def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
     code, out, _ = run(
-        *("--mpi", str(mpi.wrapper), "--size", "20x16x12", "--ranks", "1,2,4", "--halo", "overlap"),
+        *("--mpi", str(mpi.wrapper), "--size", "20x16x12", "--ranks", "1,2,4", "--exchange", "overlap"),
         *("--iterations", "3", "--repetitions", "2", "-o", "kept", "--json"),
     )
     assert code == 0
@@ -37,7 +37,7 @@ def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
 def test_it_prints_the_bound_and_its_parts(run: Run, mpi: Mpi) -> None:
     code, out, _ = run(
         *("--mpi", str(mpi.wrapper), "--subdomain", "12", "--ranks", "2", "--iterations", "2"),
-        *("--repetitions", "1", "--stores", "regular"),
+        *("--repetitions", "1"),
     )
     assert code == 0
     assert "12x12x24" in out

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from tests.factories import jacobi_run
 
-from hockney.apps.jacobi.section import reported
+from hockney.apps.jacobi.section import beside_formula, reported
 from hockney.apps.jacobi.section import section as jacobi
 from hockney.apps.stencil.runs import simulated_s
+from hockney.apps.stencil.scaling import scaling_tables
+from hockney.machine.file import Entry
 from hockney.report.app_sections import Basis, Runs
 
 MESSAGE_S = 2e-6 + 8 * 8 * 8 / 1e9
@@ -64,6 +66,54 @@ def test_more_ranks_than_the_launch_told_are_not_predicted(basis: Basis) -> None
     made = jacobi(Runs([jacobi_run(2), jacobi_run(4)], basis))
     assert [one["predicted_s"] is None for one in made.runs] == [False, True]
     assert "Not predicted, 1 of 2 runs: 4 ranks asked for; launch 'a' has 2." in made.sections[0].note
+
+
+def test_the_formula_takes_the_messages_of_the_runs_own_library_and_transport(basis: Basis) -> None:
+    """Of two libraries, transports and mappings; λ and B are so many times those of the machine of the tests."""
+    machine = basis.machine
+    slower = {
+        ("A 1", "default", "core"): 1.0, ("A 1", "tcp", "core"): 10.0, ("B 2", "default", "core"): 100.0,
+        ("A 1", "default", "socket"): 1000.0,
+    }  # fmt: skip
+
+    def scaled(entry: Entry, factor: float, mpi: str, variant: str, mapping: str) -> Entry:
+        fits = {
+            name: fit.model_copy(
+                update={
+                    "regimes": [
+                        one.model_copy(
+                            update={
+                                "alpha_s": one.alpha_s.scaled(factor, "s"),
+                                "beta_s_per_B": one.beta_s_per_B.scaled(factor, "s/B"),
+                            }
+                        )
+                        for one in fit.regimes
+                    ]
+                }
+            )
+            for name, fit in entry.fits.items()
+        }
+        named = {"variant": variant, "mapping": mapping, "other": {**entry.other, "mpi": mpi}}
+        return entry.model_copy(update={"fits": fits, **named})
+
+    entries = [
+        scaled(entry, factor, *launched)
+        for launched, factor in slower.items()
+        for entry in machine.point_to_point
+        if entry.variant == "default"
+    ]
+    several = Basis(machine.model_copy(update={"point_to_point": entries, "mpi": []}), "it", basis.launches)
+    for (mpi, variant, mapping), factor in slower.items():
+        launched: dict[str, Any] = {"mpi": mpi, "variant": variant, "mapping": mapping}
+        runs = [
+            jacobi_run(ranks, parameters={"nx": 50, "ny": 50, "nz": 50 * ranks}, **launched) for ranks in (1, 2)
+        ]
+        (compared,) = beside_formula(scaling_tables(runs), Runs(runs, several))
+        assert compared.lacking == []
+        predicted = compared.rows[-1].predicted
+        assert predicted is not None
+        # k = 2, 16 k L² bytes: λ = 2 µs and 1 GB/s.
+        assert predicted.communication_s == pytest.approx(factor * (2 * 2e-6 + 16 * 2 * 50**2 / 1e9), rel=1e-3)
 
 
 def test_strong_and_weak_scaling_are_told_apart() -> None:

@@ -57,7 +57,7 @@ def test_evaluate_holds_out_every_second_number_of_processes(table: Path) -> Non
     assert (code, json.loads(out)["models"]) == (0, {name: vars(row) for name, row in made.models.items()})
     code, out, err = outcome("evaluate", str(table), "--operation", "ring")
     assert (code, err) == (0, "")
-    assert "best baseline: " in out
+    assert "strongest baseline, interpolation" in out
 
 
 @pytest.mark.parametrize(

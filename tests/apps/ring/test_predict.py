@@ -12,8 +12,7 @@ from tests.factories import Run, verb
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 FILE = ("--machine", str(MACHINE))
 SOCKETS = (
-    "--latency", "0.34us", "--bandwidth", "6372.991MB/s", "--latency-across", "0.57us",
-    "--bandwidth-across", "5530.801MB/s", "--domain", "12",
+    "--link", "0.34us,6372.991MB/s:12:0.57us,5530.801MB/s",
 )  # fmt: skip
 """Latencies and bandwidths of a node with two sockets of 12 cores."""
 CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
@@ -41,7 +40,7 @@ def test_the_forms_of_two_links(run: Run) -> None:
 
 
 def test_one_latency_is_for_all_neighbours(run: Run) -> None:
-    made = asked(run, "--ranks", "48", "--latency", "1us")
+    made = asked(run, "--ranks", "48", "--link", "1us")
     assert made["points"][0]["time_s"] == pytest.approx(96e-6)
     assert list(made["links"]) == ["within"]
 
@@ -93,18 +92,17 @@ def test_text_has_the_formula_and_a_row_for_each_number(run: Run) -> None:
         (["--ranks", "1-60000", *SOCKETS], "processes in all, more than"),
         (["--ranks", "4", *SOCKETS, "--exchange", "smoke"], "unknown --exchange 'smoke'"),
         (["--ranks", "4", *SOCKETS, "--model", "guess"], "unknown --model 'guess'"),
-        (["--ranks", "4", "--latency", "fast"], "fast"),
-        (["--ranks", "4", "--latency", "-1us"], "-1us"),
-        (["--ranks", "4", "--latency", "1us", "--bandwidth", "0MB/s"], "'0MB/s' moves nothing"),
-        (["--ranks", "4", "--latency", "1us", "--bandwidth", "1e-300B/s"], "moves nothing"),
-        (["--ranks", "4", "--bandwidth", "1GB/s"], "need --latency"),
-        (["--ranks", "4", "--latency", "1us", "--domain", "2"], "belong together"),
-        (["--ranks", "4", "--latency", "1us", "--latency-across", "2us"], "belong together"),
-        (["--ranks", "4", "--latency", "1us", "--bandwidth-across", "1GB/s"], "needs --latency-across"),
-        (["--ranks", "4", "--latency", "1us", "--latency-across", "2us", "--domain", "0"], "domain of 0 ranks"),
-        (["--ranks", "4", *SOCKETS, *FILE], "--machine means nothing with --latency"),
-        (["--ranks", "4", *SOCKETS, "--locality", "node"], "--locality means nothing with --latency"),
-        (["--ranks", "4", *SOCKETS, "--system", "orfeo-epyc"], "--system means nothing with --latency"),
+        (["--ranks", "4", "--link", "fast"], "fast"),
+        (["--ranks", "4", "--link", "-1us"], "-1us"),
+        (["--ranks", "4", "--link", "1us,0MB/s"], "'0MB/s' moves nothing"),
+        (["--ranks", "4", "--link", "1us,1e-300B/s"], "too little"),
+        (["--ranks", "4", "--link", "1GB/s"], "--link needs a latency"),
+        (["--ranks", "4", "--link", "1us:2"], "is no link"),
+        (["--ranks", "4", "--link", "1us:2:1GB/s"], "--link needs a latency"),
+        (["--ranks", "4", "--link", "1us:0:2us"], "domain of 0 ranks"),
+        (["--ranks", "4", *SOCKETS, *FILE], "--machine means nothing with --link"),
+        (["--ranks", "4", *SOCKETS, "--locality", "node"], "--locality means nothing with --link"),
+        (["--ranks", "4", *SOCKETS, "--system", "orfeo-epyc"], "--system means nothing with --link"),
         (["--ranks", "4", *FILE, "--mapping", "core"], "need --system"),
         (["--ranks", "4", *FILE, "--system", "atlantis"], "no system 'atlantis'"),
         (["--ranks", "4", *FILE, "--system", "orfeo-epyc", "--locality", "node"], "means nothing with --system"),

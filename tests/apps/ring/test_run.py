@@ -87,7 +87,7 @@ def test_the_lines_of_processes(mpi: Mpi) -> None:
 
 @pytest.mark.simulated
 def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -> None:
-    smpi = ("--mpi", "smpi", "--platform", str(PLATFORM), "--figure", str(tmp_path / "ring.png"))
+    smpi = ("--mpi", f"smpi:{PLATFORM}", "--figure", str(tmp_path / "ring.png"))
     made = asked("--ranks", "12-22", *smpi)
     (curve,) = made["curves"]
     times_s = {point["ranks"]: point["time_s"] for point in curve["points"]}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.loads import SPLITS, as_lines, check_ranks, loads, usual_grid
+from hockney.apps.stencil.grids import Grid, check_ranks
+from hockney.apps.stencil.loads import SPLITS, as_lines, loads, usual_grid
 from hockney.errors import RequestError
 from hockney.units import Extents
 
@@ -87,4 +87,4 @@ def test_no_grid_fits() -> None:
 
 def test_a_grid_of_other_ranks_is_refused() -> None:
     with pytest.raises(RequestError, match="grid 2x3x1 has 6 processes, not 4"):
-        check_ranks(Grid(2, 3, 1), 4)
+        check_ranks(Grid(2, 3, 1), [4])

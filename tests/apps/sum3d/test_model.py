@@ -62,11 +62,6 @@ def test_blocks_are_put_in_order_by_rank_0() -> None:
     assert blocks.pack_s == pytest.approx(3 * 800 * 16 / MEMORY_B_PER_S)
 
 
-def test_write_allocate_reads_what_is_written() -> None:
-    made = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", costs(), MEMORY_B_PER_S, write_allocate=True)
-    assert made.compute_s == pytest.approx(32 * 400 / MEMORY_B_PER_S)
-
-
 def test_the_sum_may_be_slower_than_memory() -> None:
     alone = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", costs(), MEMORY_B_PER_S)
     made = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", costs(), MEMORY_B_PER_S, sum_bandwidth_B_per_s=1e9)

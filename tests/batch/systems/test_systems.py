@@ -12,10 +12,11 @@ from tests.batch.fake import Fake
 from tests.command_line import refused
 
 from hockney.batch import jobs
-from hockney.batch.base import Partition, allocation, batch_systems, hosts_of, partitions
+from hockney.batch.base import Partition, allocation, batch_systems, partitions
 from hockney.batch.jobs import Job
 from hockney.batch.site import Site
 from hockney.errors import EnvironmentLack, RequestError
+from hockney.words import host_list
 
 JOB = Job(
     name="nodes", what="8 ranks on 4 nodes", nodes=4, per_node=2, command=["hockney", "measure", "-o", "a b"]
@@ -92,6 +93,23 @@ def test_a_script_is_submitted_and_its_id_kept(system: str, command: Fake, tmp_p
         assert (words, given) == ([], path.read_text())
     else:
         assert (words[-1], given) == (str(path), "")
+
+
+@pytest.mark.parametrize(
+    ("system", "option"),
+    [
+        # sbatch(1), qsub(1B), bsub(1), flux-batch(1).
+        ("slurm", "--dependency=afterany:16"),
+        ("pbs", "-W depend=afterany:16"),
+        ("lsf", "-w ended(16)"),
+        ("flux", "--dependency=afterany:16"),
+    ],
+)
+def test_a_job_waits_for_the_one_before(system: str, option: str, command: Fake, tmp_path: Path) -> None:
+    program = command(*SUBMITTED[system][:2])
+    (path,) = jobs.write([JOB], system, SITE, tmp_path / "c")
+    jobs.submit(path, "nodes", system, tmp_path / "c", after="16")
+    assert option in program.with_suffix(".words").read_text().replace("\n", " ")
 
 
 @pytest.mark.parametrize("system", SUBMITTED)
@@ -271,7 +289,7 @@ def test_flux_asks_the_instance_of_the_job(command: Fake) -> None:
     ],
 )
 def test_lists_of_hosts(text: str, hosts: tuple[str, ...]) -> None:
-    assert hosts_of(text) == hosts
+    assert tuple(host_list(text)) == hosts
 
 
 def test_a_word_that_is_no_batch_system_is_refused() -> None:

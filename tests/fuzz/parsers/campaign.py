@@ -80,7 +80,7 @@ parsers.register("campaign")(
             *("evaluate c --json", "merge c c -o d --json", "measure -o c --resume --mpi no/such/prefix"),
             *(
                 "network locality c --topology torus:2 --json",
-                "predict jacobi --size 48 --ranks 4 --runs c --json",
+                "predict jacobi --size 48 --ranks 4 --table c --json",
             ),
             "report c -o r.html --json",
         ),

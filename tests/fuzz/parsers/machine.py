@@ -59,7 +59,7 @@ parsers.register("machine")(
                 "show FILE --format summary",
                 "show FILE --format latex --view all",
             ),
-            *("show FILE --view bounded --topology torus:4x4", "show FILE --any-level --format table"),
+            *("show FILE --view bounded --topology torus:4x4", "show FILE --format table"),
             "predict pingpong --bytes 0 --bytes 64KiB --bytes 1GiB --machine FILE --json",
             "predict bandwidth --bytes 1MiB --machine FILE",
             "predict bcast --ranks 16 --bytes 1KiB --machine FILE --json",

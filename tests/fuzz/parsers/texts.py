@@ -14,10 +14,10 @@ from hockney.apps.cg import solution
 from hockney.apps.pinning import topology
 from hockney.models.scaling import times
 from hockney.network.topologies.base import parse_spec
-from hockney.network.traffic.patterns import Volumes, parse_pattern
+from hockney.network.traffic.patterns import parse_pattern
+from hockney.predict.simulation import read_goal
 from hockney.runner.launchers.base import check_hostfile
 from hockney.runner.platform import host_names
-from hockney.schedule.goal import read_goal
 
 
 def _file(
@@ -45,14 +45,14 @@ _file(
     "n.txt",
     [(INPUTS / "network.txt").read_bytes()],
     lambda path: parse_spec(f"edges:{path}"),
-    "network edge-list FILE --link 10Gbit/s --json",
-    "network traffic --topology edges:FILE --traffic alltoall --json",
+    "network show --topology edges:FILE,link=10Gbit/s --json",
+    "network traffic --topology edges:FILE --pattern alltoall --json",
 )
 _file(
     "matrix",
     "m.txt",
     [b"# sender receiver bytes\n0 1 1024\n1 0 1e3\n2,3,8\n3 1 0.5\n"],
-    lambda path: parse_pattern(f"matrix:{path}", Volumes()),
+    lambda path: parse_pattern(f"matrix:{path}"),
     "network map --pattern matrix:FILE --topology torus:4x2 --json",
 )
 _file(
@@ -71,8 +71,8 @@ _file(
     "a.goal",
     [_GOAL, b"num_ranks 1 rank 0 { }"],
     read_goal,
-    "simulate --goal FILE --latency 1us --bandwidth 1ns --critical-path --json",
-    "simulate --goal FILE --latency 1us --rendezvous-above 1KiB --tick 2us",
+    "simulate --goal FILE --loggops L=1us,G=1ns --critical-path --json",
+    "simulate --goal FILE --loggops L=1us,S=1KiB",
     turn=50,
 )
 _file("hosts", "h.txt", [b"# hosts\nn1:4\nn2 slots=2\nn3,n4\nfe80::1\n"], check_hostfile, turn=70)

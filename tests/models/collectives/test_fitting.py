@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
+from hockney.models.collectives.statements import growth_text
 
 Array = NDArray[np.float64]
 RANKS = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=np.float64)
 SIZES = np.array([4.0**power for power in range(1, 11)])
-DRAWS = 40
+DRAWS = 20
 NOISE = 0.05
 
 
@@ -57,8 +58,8 @@ def test_the_terms_of_a_law_are_found_and_their_intervals_hold_it() -> None:
             assert high is not None
             held[name] += low <= value <= high
     assert found >= 0.9 * DRAWS
-    # Of 95 % intervals, 40 draws hold the truth in 36 or more with a probability of 0.95.
-    assert min(held.values()) >= 0.9 * found
+    # Of 95 % intervals, 20 draws hold the truth in 17 or more with a probability of 0.98.
+    assert min(held.values()) >= 0.85 * found
 
 
 def test_a_library_that_switches_at_a_size_has_a_range_on_either_side() -> None:
@@ -105,7 +106,7 @@ def test_at_a_measured_point_the_time_is_the_measured_one_and_goes_on_from_there
 
 
 def test_intervals_hold_what_was_left_out() -> None:
-    """Ranks between the measured ones, noise as that of the points: 95 % nominal, 90 % asked of 2,000 times."""
+    """Ranks between the measured ones, noise as that of the points: 95 % nominal, 90 % asked of 800 times."""
     asked = np.array([5.0, 10.0, 20.0, 40.0])
     inside = []
     for seed in range(DRAWS):
@@ -136,10 +137,131 @@ def test_one_number_of_ranks_gives_a_model_for_these_ranks_alone() -> None:
     assert model.time_s(16, 1024) is None
 
 
-def test_two_points_are_no_model() -> None:
-    few = planted(tree, np.random.default_rng(5), ranks=np.array([8.0]), sizes=np.array([8.0, 64.0]))
-    with pytest.raises(RequestError, match="too few"):
-        fit_collective(few)
+def test_fewer_points_than_parameters_and_two_have_no_formula_but_what_lies_between() -> None:
+    """On one number of ranks α and β are two parameters: three sizes are too few, four give both."""
+    few = planted(tree, np.random.default_rng(5), ranks=np.array([8.0]), sizes=SIZES[[1, 3, 9]], noise=0.0)
+    model = fit_collective(few)
+    assert not model.regimes
+    assert "too few" in model.notes[0]
+    between = model.predicted(np.array([8.0, 8.0, 16.0]), np.array([SIZES[3], SIZES[2], SIZES[3]]))
+    assert between.time_s[0] == pytest.approx(few.time_s[1], rel=1e-12)
+    assert few.time_s[0] < between.time_s[1] < few.time_s[1]
+    assert np.isnan(between.time_s[2])
+    four = planted(tree, np.random.default_rng(5), ranks=np.array([8.0]), sizes=SIZES[[1, 3, 6, 9]], noise=0.0)
+    (regime,) = fit_collective(four).regimes
+    assert [(term.growth, term.per_byte) for term in regime.terms] == [("1", False), ("1", True)]
+
+
+MANY = np.array([*np.geomspace(2, 4096, 20).round(), *np.geomspace(4096, 294_912, 11)[1:].round()])
+"""30 numbers of ranks, 10 of them above 4,096, up to those of a whole BlueGene/P."""
+
+
+def many_ranks(law: Callable[[Array, Array], Array], seed: int, size_B: float) -> CollectiveModel:
+    """The model of medians of five repeats with 1 % noise, of one size."""
+    lot = np.random.default_rng(seed)
+    repeats = law(MANY, np.full(MANY.size, size_B)) * (1 + 0.01 * lot.standard_normal((5, MANY.size)))
+    time_s, low_s, high_s = np.median(repeats, axis=0), repeats.min(axis=0), repeats.max(axis=0)
+    return fit_collective(
+        CollectivePoints("allreduce", "default", MANY, np.full(MANY.size, size_B), time_s, low_s, high_s)
+    )
+
+
+LAWS_OF_BLUEGENE: dict[str, tuple[Callable[[Array, Array], Array], float, str]] = {
+    "allreduce": (lambda P, _: 17.77e-6 + 0.37e-6 * np.log2(P / 4096).clip(min=0), 8.0, "Θ(log P)"),
+    "small alltoall": (lambda P, _: 4.5e-6 + 0.84e-6 * (P - 1), 8.0, "Θ(P)"),
+    "large alltoall": (lambda P, n: 0.84e-6 * (P - 1) + 2.67e-9 * n * P ** (4 / 3) / 8, 1024.0, "Θ(P^(4/3))"),
+}
+"""Hoefler et al. 2010, section 4; the two pieces of the allreduce meet at 4,096 ranks."""
+
+
+@pytest.mark.parametrize("name", LAWS_OF_BLUEGENE)
+def test_the_laws_of_a_whole_bluegene_come_back(name: str) -> None:
+    law, size_B, truth = LAWS_OF_BLUEGENE[name]
+    draws, first, told = 20, 0, 0
+    for seed in range(draws):
+        model = many_ranks(law, seed, size_B)
+        last = max(model.regimes, key=lambda regime: regime.max_ranks or 0)
+        laws = growth_text(model, last).split(" or ")
+        first, told = first + (laws[0] == truth), told + (truth in laws)
+        assert len(laws) <= 5
+    assert told >= 0.95 * draws
+    # With 8 of 10 above 4,096, log P and P^(1/3) differ by less than 1 %: the set holds both.
+    assert first >= (0.7 if name == "allreduce" else 0.9) * draws
+
+
+def test_a_switch_at_a_number_of_ranks_has_a_range_on_either_side() -> None:
+    """A tree up to 64 ranks, a ring above."""
+
+    def switching(ranks: Array, size_B: Array) -> Array:
+        ring = 40e-6 + 1e-6 * (ranks - 1) + 0.3e-9 * size_B
+        return np.where(ranks <= 64, tree(ranks, size_B), ring)
+
+    ranks = np.array([2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 192, 256.0])
+    found = 0
+    for seed in range(10):
+        points = planted(switching, np.random.default_rng(seed), ranks=ranks, sizes=SIZES[::2], noise=0.02)
+        model = fit_collective(points)
+        assert model.quality is not None
+        ends = {regime.max_ranks for regime in model.regimes}
+        found += ends == {64, 256} and model.quality.median_relative_error < 0.03
+    assert found >= 9
+
+
+@pytest.mark.parametrize(("ranks", "size_B"), [(256, 4096), (64, 2**24), (512, 2**24), (2, 2)])
+def test_beyond_its_points_a_model_answers_with_an_interval_that_grows(ranks: int, size_B: int) -> None:
+    """Above in ranks, in bytes, in both, and below: 95 % are meant, 8 asked of 10 draws (binomial, 1 %)."""
+    held = 0
+    for seed in range(10):
+        lot = np.random.default_rng(seed)
+        points = planted(tree, lot, ranks=RANKS[RANKS > 3], sizes=SIZES[::2], noise=0.02)
+        model = fit_collective(points)
+        asked = np.array([float(ranks)]), np.array([float(size_B)])
+        made, truth = model.predicted(*asked), float(tree(*asked)[0])
+        inside = model.predicted(
+            *(np.clip(at, low, high) for at, low, high in zip(asked, (4, 4), (64, SIZES[-1]), strict=True))
+        )
+        assert made.beyond[0] > 0
+        assert made.high_s[0] / made.low_s[0] > inside.high_s[0] / inside.low_s[0]
+        held += made.low_s[0] <= truth <= made.high_s[0]
+    assert held >= 8
+
+
+def test_what_was_not_varied_may_grow_by_any_law() -> None:
+    """Of one size and one number of ranks: from a constant to what grows with P^(4/3), and with the bytes."""
+    one_size = fit_collective(planted(tree, np.random.default_rng(1), sizes=SIZES[[4]]))
+    made = one_size.predicted(np.array([8.0]), SIZES[[9]])
+    assert made.low_s[0] < tree(np.array([8.0]), SIZES[[9]])[0] < made.high_s[0]
+    one_count = fit_collective(planted(tree, np.random.default_rng(1), ranks=np.array([8.0])))
+    made = one_count.predicted(np.array([64.0]), SIZES[[4]])
+    assert made.low_s[0] < tree(np.array([64.0]), SIZES[[4]])[0] < made.high_s[0]
+
+
+def test_a_measured_point_has_the_interval_of_its_repetitions() -> None:
+    """Equal times, as of a simulation, have no width; a mean without spread has no interval."""
+    points = planted(tree, np.random.default_rng(2))
+    exact = fit_collective(replace(points, low_s=points.time_s, high_s=points.time_s))
+    bare = fit_collective(replace(points, low_s=points.time_s * np.nan, high_s=points.time_s * np.nan))
+    at, near = (points.ranks, points.size_B), (points.ranks, points.size_B * 1.5)
+    assert exact.predicted(*at).low_s == pytest.approx(points.time_s, rel=1e-12)
+    assert exact.predicted(*at).high_s == pytest.approx(points.time_s, rel=1e-12)
+    assert np.isnan(bare.predicted(*at).low_s).all()
+    for model in (exact, bare):
+        made = model.predicted(*near)
+        assert (made.low_s < made.time_s).all()
+
+
+def test_exact_times_leave_no_rival_that_shows_nowhere() -> None:
+    ranks, sizes = np.array([8.0, 16.0, 32.0]), np.array([64.0, 4096.0])
+    model = fit_collective(
+        planted(
+            lambda at, size_B: 2e-6 * np.log2(at) + 1e-9 * size_B,
+            np.random.default_rng(0),
+            ranks=ranks,
+            sizes=sizes,
+            noise=0.0,
+        )
+    )
+    assert [growth_text(model, regime) for regime in model.regimes] == ["Θ(log P + n)"]
 
 
 def test_a_model_is_the_same_after_it_was_written_and_read() -> None:

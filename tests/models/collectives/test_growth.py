@@ -42,15 +42,15 @@ def test_the_form_that_made_the_times_is_preferred(form: str, time_us: Array) ->
 
 def test_coefficients_lie_in_their_intervals() -> None:
     inside = 0
-    for seed in range(100):
+    for seed in range(40):
         chosen = choose(curves(0.5 + 0.117 * RANKS, seed))
         assert chosen is not None
         line = next(model for model in chosen.models if model.form == "linear" and not model.factors)
         slope = line.coefficients[1]
         assert slope.term == "P"
         inside += slope.low <= 0.117e-6 <= slope.high
-    # 95 of 100 are expected, and in 95 % of such trials 90 to 99; noise that happens to run together widens some.
-    assert inside >= 90
+    # 38 of 40 are expected, in 99 % of such trials 35 or more; noise that happens to run together widens some.
+    assert inside >= 35
 
 
 def test_allocations_that_differ_are_told_by_their_factor() -> None:

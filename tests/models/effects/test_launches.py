@@ -46,15 +46,15 @@ def launched(per_launch_s: Iterable[ArrayLike]) -> list[EffectRecord]:
 def test_intervals_hold_the_truth_as_often_as_they_say_whatever_the_launches_do(launches: int) -> None:
     lot = np.random.default_rng(launches)
     held = 0
-    for _ in range(200):
+    for _ in range(80):
         factors = 1 + 0.05 * lot.standard_normal((launches, 1))
         found = mean(launched(factors * (1 + 0.02 * lot.standard_normal((launches, 30))))).parameters["mean_s"]
         assert found.low is not None
         assert found.high is not None
         held += found.low <= 1 <= found.high
-    # Of 200 intervals of 95 % fewer than 180 hold the truth by chance in 0.1 % of such tests; those of pooled
+    # Of 80 intervals of 95 % fewer than 70 hold the truth by chance in 0.2 % of such tests; those of pooled
     # samples hold it in a fifth to a third.
-    assert held >= 180
+    assert held >= 70
 
 
 def test_one_launch_and_parameters_without_an_interval_stay_as_they_are() -> None:

@@ -132,14 +132,14 @@ def test_strided_subsets_are_told_by_their_ranks() -> None:
 def test_intervals_hold_the_truth_as_often_as_they_say(spread: float) -> None:
     """Also where visits differ by more than their samples tell."""
     held = 0
-    for seed in range(100):
+    for seed in range(40):
         lot = np.random.default_rng(seed)
         factor = fit(planted(1.7, lot, spread=spread)).parameters["factor_alltoall_default_4_blocks"]
         assert factor.low is not None
         assert factor.high is not None
         held += factor.low <= 1.7 <= factor.high
-    # Of 100 intervals of 95 % fewer than 90 hold the truth by chance in 1.1 % of such tests. The seeds are fixed.
-    assert held >= 90
+    # Of 40 intervals of 95 % fewer than 35 hold the truth by chance in 1.4 % of such tests. The seeds are fixed.
+    assert held >= 35
 
 
 def test_intervals_of_parameters_and_points_hold_the_spread_between_launches() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from hockney.machine.placement import placement
-from hockney.machine.system import Level, Mapping, Node, System, SystemNetwork
+from hockney.machine.system import Mapping, Node, System, SystemNetwork, Turn
 from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.report.places import domains
 
-FILL: list[Level] = ["core", "cache", "numa", "package", "node"]
-ALTERNATE: list[Level] = ["package", "core", "cache", "numa", "node"]
+FILL: list[Turn] = ["core", "cache", "numa", "package", "node"]
+ALTERNATE: list[Turn] = ["package", "core", "cache", "numa", "node"]
 SYSTEM = System(
     schema_version=1,
     name="s",

@@ -96,7 +96,7 @@ def test_a_default_that_is_fastest_is_the_fastest() -> None:
 def test_what_overlaps_the_default_is_not_called_faster() -> None:
     # binomial: 2.0 µs, 1.9 to 2.1.
     (choice,) = choices(points(with_default(2.4, 2.05, 2.6), "bcast"))
-    assert (choice.best, choice.ties, choice.penalty) == ("binomial", ("chain", "default"), 1.0)
+    assert (choice.best, choice.ties, choice.penalty) == ("default", ("binomial", "chain"), 1.0)
     (choice,) = choices(points(with_default(2.4, 2.15, 2.6), "bcast"))
     assert choice.ties == ("chain",)
     assert choice.penalty == pytest.approx(1.2)
@@ -114,7 +114,7 @@ def test_the_best_of_many_noisy_candidates_is_not_faster_than_a_default_of_the_s
     """33 candidates and the default, all of them the same: 100 µs ± 5 %."""
     noise = np.random.default_rng(1)
     costs = []
-    for _ in range(100):
+    for _ in range(40):
         times = 100 * np.exp(noise.normal(0, 0.05, 34))
         names = ["default", *(f"a{number}" for number in range(33))]
         row = frame().iloc[0].to_dict()
@@ -125,6 +125,17 @@ def test_the_best_of_many_noisy_candidates_is_not_faster_than_a_default_of_the_s
         (choice,) = choices(points(pd.DataFrame(rows), "bcast"))
         costs.append(choice.penalty)
     assert np.mean([cost == 1.0 for cost in costs]) >= 0.9
+
+
+def test_of_two_that_are_as_fast_the_one_at_the_size_before_stays() -> None:
+    first, second = frame(), frame().assign(bytes=16)
+    # At 16 B the chain has the shorter median, and intervals that overlap the tree's.
+    second.loc[second["algorithm"] == "chain", ["time_s", "low_s"]] = [1.95e-6, 1.9e-6]
+    small, large = choices(points(pd.concat([first, second]), "bcast"))
+    assert (small.best, large.best, large.ties) == ("binomial", "binomial", ("chain",))
+    second.loc[second["algorithm"] == "chain", ["time_s", "low_s", "high_s"]] = [1.7e-6, 1.6e-6, 2.2e-6]
+    _, far = choices(points(pd.concat([first, second]), "bcast"))
+    assert far.best == "chain", "a median more than 10 % longer does not stay"
 
 
 def test_without_a_default_there_is_no_penalty() -> None:
@@ -223,7 +234,7 @@ def test_a_median_of_other_launches_does_not_make_an_algorithm_the_fastest() -> 
     measured = points(contents.frame, "bcast")
     assert choices(measured)[0].best == "chain"
     (choice,) = choices(measured, visits_of(contents, "bcast", "completion"))
-    assert (choice.best, choice.ties) == ("binomial", ("chain",)), "the medians do not say that it is slower"
+    assert (choice.best, choice.ties) == ("binomial", ()), "its visits beside the other are slower"
 
 
 def test_visits_of_one_schedule_count_together() -> None:

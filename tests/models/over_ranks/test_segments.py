@@ -56,14 +56,14 @@ def test_the_latencies_of_ring_segments_come_back(node: str, seed: int) -> None:
 
 def test_intervals_of_95_percent_hold_the_latency_that_often() -> None:
     held = []
-    for seed in range(100):
+    for seed in range(40):
         made = segments(RANKS[:11], noisy(ring(0.34e-6), seed)[:11], [])
         for segment in made.segments:
             _, low_s, high_s = (bound or 0.0 for bound in latency_of(segment))
             held.append(low_s <= 0.34e-6 <= high_s)
-    # A binomial of 100 with 0.95 is below 88 once in five hundred times.
-    assert len(held) == 100
-    assert sum(held) >= 88
+    # A binomial of 40 with 0.95 is below 34 once in three hundred times.
+    assert len(held) == 40
+    assert sum(held) >= 34
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -71,8 +71,7 @@ def test_no_break_where_none_is(seed: int) -> None:
     made = segments(RANKS, noisy(ring(0.5e-6), seed), THIN)
     assert found(made) == [(2, 48)]
     assert made.segments[0].begins is None
-    assert [one.jump for one in made.examined] == [None, None]
-    assert all(one.possible for one in made.examined)
+    assert made.examined == dict.fromkeys(THIN, False)
     value_s, *_ = latency_of(made.segments[0])
     assert value_s == pytest.approx(0.5e-6, rel=0.01)
 

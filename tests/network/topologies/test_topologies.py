@@ -103,6 +103,39 @@ def test_planes_of_cores() -> None:
     assert reached["spine 0.1"] == reached["spine 1.1"] == {"core 2", "core 3"}
 
 
+def test_slurms_topology_is_an_edge_list(tmp_path: Path) -> None:
+    """topology.conf(5): leaf switches name nodes, others name switches."""
+    path = tmp_path / "topology.conf"
+    path.write_text(
+        "# a tree\nSwitchName=s0 Nodes=n[0-1]\nswitchname=s1 nodes=n[2-3],login LinkSpeed=900\n"
+        "SwitchName=top Switches=s[0-1]\n",
+        encoding="utf-8",
+    )
+    network = parse_spec(f"edges:{path},link=100Gbit/s")
+    assert (network.nodes, network.switches, len(network.ends)) == (5, 3, 7)
+    ends = {tuple(sorted((network.names[a], network.names[b]))) for a, b in network.ends}
+    assert {("n3", "s1"), ("login", "s1"), ("s0", "top"), ("s1", "top")} <= ends
+    assert set(network.bandwidth_bit_per_s) == {1e11}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("BlockName=b Nodes=n[0-3]", "no switch of a topology.conf"),
+        ("SwitchName=s", "no switch of a topology.conf"),
+        ("SwitchName=s Nodes=n[a-b]", ":1: .*are no hosts"),
+        ("SwitchName=s Nodes=n[0-99999999]", "more than"),
+        ("SwitchName=s Switches=s", "linked to itself"),
+        ("SwitchName=s Nodes=t\nSwitchName=t Nodes=a", ":2: 't' is a node and a switch"),
+    ],
+)
+def test_what_is_no_topology_of_slurm(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "topology.conf"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RequestError, match=message):
+        parse_spec(f"edges:{path}")
+
+
 def test_an_edge_list(tmp_path: Path) -> None:
     path = tmp_path / "a, b=c.txt"
     path.write_text(
@@ -175,7 +208,7 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("torus:4x4,link=1Gbit/s,link=2Gbit/s", "link is given twice"),
         ("torus:4x4,link=0Gbit/s", "link: '0Gbit/s' is no rate of a link: those are from 1 bit/s to 1e+18 bit/s"),
         # Loads divided by such rates are no finite number.
-        ("torus:4x4,link=1e-300bit/s", "'1e-300bit/s' is no rate of a link"),
+        ("torus:4x4,link=1e-300bit/s", "'1e-300bit/s' is too little"),
         ("torus:4x4,link=1e308bit/s", "'1e308bit/s' is too large for a rate"),
         # No array has so many dimensions.
         ("torus:1" + "x1" * 70, "is not a list of extents"),

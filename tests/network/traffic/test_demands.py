@@ -59,6 +59,12 @@ def test_bisections_pair_two_halves_both_ways(name: str) -> None:
     assert len({a for a, _ in found}) == 8
 
 
+def test_random_halves_are_one_way_of_a_bisection() -> None:
+    found, both = (pairs(name, among("single-switch:9"), 3) for name in ("random_halves", "random_bisection"))
+    assert len(found) == 4
+    assert {*found, *((b, a) for a, b in found)} == set(both)
+
+
 def test_bisection_is_first_half_with_second() -> None:
     assert (1, 5) in pairs("bisection", among("single-switch:8"))
 

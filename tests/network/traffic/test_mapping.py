@@ -13,13 +13,13 @@ from hockney.errors import RequestError
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.mapping import BestPlacement, Situation, compare, read_map
-from hockney.network.traffic.patterns import Volumes, parse_pattern
+from hockney.network.traffic.patterns import parse_pattern
 
 
 def situation(pattern: str, topology: str, ppn: int = 1, nodes: list[int] | None = None) -> Situation:
     network = parse_spec(topology)
     among = Allocated(Links.of(network), np.arange(network.nodes) if nodes is None else np.array(nodes))
-    return Situation(parse_pattern(pattern, Volumes()), among, ppn, "shortest")
+    return Situation(parse_pattern(pattern), among, ppn, "shortest")
 
 
 def test_sorted_by_the_most_loaded_link_then_by_hop_bytes() -> None:
@@ -100,7 +100,7 @@ def test_what_is_wrong_in_a_map_is_said(tmp_path: Path, text: str, said: str) ->
     ("words", "message", "hint"),
     [
         (("jacobi:8x8x4", "torus:4x4x4"), "256 ranks, and 64 nodes × 1", "--ppn 4 fits"),
-        (("ring:8", "torus:4x4"), "8 ranks, and 16 nodes × 1", "--allocation 8"),
+        (("ring:8", "torus:4x4"), "8 ranks, and 16 nodes × 1", "--allocation 0-7"),
         (("ring:7", "torus:4", 2), "7 ranks, and 4 nodes × 2", "change the pattern"),
     ],
 )

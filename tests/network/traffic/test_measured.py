@@ -72,7 +72,7 @@ def test_two_pairs_have_no_interval() -> None:
 def test_what_cannot_be_told_from_nothing() -> None:
     generator = np.random.default_rng(1)
     line = fitted(ring_pairs(lambda _: 2e-6 + generator.normal(0, 0.1e-6)))
-    assert "cannot be told from 0" in line["reason"]
+    assert "may be 0" in line["reason"]
 
 
 def test_classes_by_hops() -> None:
@@ -130,7 +130,7 @@ def test_pairs_of_a_campaign(tmp_path: Path) -> None:
         ]
     )
     assert measured_pairs(campaign, None, "default") == (8, [Pair(("n0", "n1"), 2e-6), Pair(("n0", "n2"), 5e-6)])
-    assert hosts_of(campaign) == {"n0", "n1", "n2"}
+    assert hosts_of(campaign.launches()) == {"n0", "n1", "n2"}
     assert measured_pairs(campaign, 64, "default") == (64, [Pair(("n0", "n2"), 9e-6)])
     assert measured_pairs(campaign, 8, "tcp") == (8, [Pair(("n1", "n2"), 7e-6)])
     with pytest.raises(RequestError, match="no ping-pong of 16 B") as error:
@@ -178,7 +178,7 @@ def test_a_simulated_torus_gives_the_latency_of_its_links(tmp_path: Path) -> Non
         "--ranks",
         "16",
     ]
-    words += ["--mpi", "smpi", "--platform", str(platform), "-o", str(tmp_path / "c")]
+    words += ["--mpi", f"smpi:{platform}", "-o", str(tmp_path / "c")]
     command = [sys.executable, "-m", "hockney"]
     done = subprocess.run([*command, "measure", *words], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -188,8 +188,6 @@ def test_a_simulated_torus_gives_the_latency_of_its_links(tmp_path: Path) -> Non
         str(tmp_path / "c"),
         "--topology",
         "torus:4x4",
-        "--variant",
-        "exact",
         "--json",
     ]
     done = subprocess.run([*command, *asked], capture_output=True, text=True, check=False, timeout=120)

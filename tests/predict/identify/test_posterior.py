@@ -105,6 +105,16 @@ def test_an_algorithm_that_is_none_of_the_candidates_is_not_named() -> None:
     assert [names(row, np.eye(3, dtype=np.bool_)) for row in share] == [None] * SIZES
 
 
+@pytest.mark.parametrize(("slower", "is_named"), [(2.0, True), (40.0, False)])
+def test_a_shape_alone_names_no_candidate_that_is_far_too_slow(slower: float, is_named: bool) -> None:
+    """A network may double all times; no error of a simulation makes them forty times as long."""
+    ln_s = laws(3)
+    measured = ln_s[:, 1] + np.log(slower)
+    share = told(replace(evidence(ln_s, measured, 0.5), ln_s=measured, is_rough=True))
+    assert (share[:, -1].max() < 0.5) == is_named
+    assert (share[:, 1].min() > 0.3) == is_named
+
+
 def test_a_candidate_that_cannot_run_is_not_named() -> None:
     ln_s = laws(3)
     measured = ln_s[:, 1].copy()

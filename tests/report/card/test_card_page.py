@@ -6,6 +6,7 @@ import html
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -61,35 +62,41 @@ MACHINES = {
 }
 
 
+@cache
+def rendered(name: str) -> str:
+    """Drawing takes half a second."""
+    return render(MACHINES[name])
+
+
 @pytest.mark.parametrize("name", sorted(MACHINES))
 def test_the_document_refers_to_nothing_outside_itself(name: str) -> None:
-    text = render(MACHINES[name])
+    text = rendered(name)
     assert not re.search(r"<(script|link|img|iframe)\b|https?://(?!www\.w3\.org)", text)
 
 
 def test_the_same_machine_gives_the_same_bytes() -> None:
-    assert render(MACHINES["bluegene_p"]) == render(MACHINES["bluegene_p"])
+    assert rendered("bluegene_p") == render(MACHINES["bluegene_p"])
 
 
 def test_text_of_the_file_is_escaped() -> None:
     system = TWIN.system.model_copy(update={"name": "<b>a & b</b>"})
     text = render(TWIN.model_copy(update={"system": system}))
-    assert "<h1>&lt;b&gt;a &amp; b&lt;/b&gt;</h1>" in text
+    assert "<h1>MPI on &lt;b&gt;a &amp; b&lt;/b&gt;</h1>" in text
 
 
 def test_what_is_printed_and_what_is_right_stand_beside_each_other() -> None:
-    text = html.unescape(render(MACHINES["bluegene_p"]))
+    text = html.unescape(rendered("bluegene_p"))
     assert "T(S, P) ≥ g(P−1) + S · G · ∛P · (∛P/2 + 1)³" in text
     assert "max((P−1)/6, C)" in text
     assert "B ≥ 374.5 MB/s · (2/3) / ∛P" in text
 
 
 @pytest.mark.skipif(BROWSER is None, reason=lacking("a browser", "no chromium is on the PATH"))
-@pytest.mark.parametrize(("name", "most"), [("bluegene_p", 3), ("twin", 3), ("thin", 2)])
+@pytest.mark.parametrize(("name", "most"), [("bluegene_p", 4), ("twin", 3), ("thin", 2)])
 def test_a_machine_fits_a_few_printed_pages(name: str, most: int, tmp_path: Path) -> None:
     assert BROWSER is not None
     page, printed = tmp_path / "card.html", tmp_path / "card.pdf"
-    page.write_text(render(MACHINES[name]), encoding="utf-8")
+    page.write_text(rendered(name), encoding="utf-8")
     start = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
     subprocess.run(
         [*start, f"--print-to-pdf={printed}", "--no-pdf-header-footer", page.as_uri()],
@@ -100,11 +107,12 @@ def test_a_machine_fits_a_few_printed_pages(name: str, most: int, tmp_path: Path
 
 @pytest.mark.parametrize("name", ["bluegene_p", "full", "effects alone"])
 def test_every_number_and_limit_stands_on_the_card(name: str) -> None:
-    card, text = content(MACHINES[name]), html.unescape(render(MACHINES[name])).replace("\N{NO-BREAK SPACE}", " ")
+    card, text = content(MACHINES[name]), html.unescape(rendered(name)).replace("\N{NO-BREAK SPACE}", " ")
     for model in [*card.messages, *card.effects, *card.collectives, *card.closed_forms]:
         assert model.title in text
         assert all(number.value in text and number.interval in text for number in model.numbers)
-        assert all(formula.text in text for formula in model.formulas)
+        views = ("exact",) if model in card.messages else VIEWS
+        assert all(one.text in text for one in model.formulas if one.view in views)
     plain = [line for line in [*card.limits, *card.provenance] if "`" not in line]
     assert all(line in text for line in plain)
 

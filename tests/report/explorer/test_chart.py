@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from hockney.models.base import models, predict
 from hockney.models.over_ranks.points import groups, points
 from hockney.records import table
 from hockney.records.contents import read
-from hockney.report import bandwidths, collectives, maps
+from hockney.report import collectives, maps
 from hockney.report.collective_figures import against_size
 from hockney.report.curves import curves
 from hockney.report.explorer import embed
@@ -27,17 +26,15 @@ from hockney.report.explorer.chart import (
     AGAINST_RANKS,
     AGAINST_SIZE,
     FASTEST,
-    MISSED,
-    MODELS,
-    NETWORK,
     RATE,
     Explored,
     Shown,
     figure,
+    model_lines,
     panel,
 )
 from hockney.report.explorer.drawn import draw
-from hockney.report.explorer.explored import Explorable, explored
+from hockney.report.explorer.explored import Explorable, explored, leading
 from hockney.report.figures import Context, overview, residuals, with_fits
 from hockney.report.places import Places
 from hockney.report.style import PENALTIES, Looks, drawing_style, model_styles
@@ -143,7 +140,9 @@ def test_the_section_draws_the_numbers_of_its_choice(frame: pd.DataFrame, seen: 
     measured = points(frame, "bcast", "completion")
     (configuration, rows), *_ = groups(measured[measured["ranks"] == 16], ("mapping", "ranks"))
     with drawing_style():
-        drawing = against_size("bcast", rows, configuration, ["mapping"], 0, 0, Looks(), "time")
+        drawing = against_size(
+            "bcast", rows, configuration, ["mapping"], 0, 0, Looks(), "time", leading(seen, "bcast")
+        )
     assert drawing.choice is not None
     assert drawing.choice.ranks is not None
     held = {**seen.first["bcast"].held, **(drawing.choice.held or {})}
@@ -178,17 +177,13 @@ def test_the_overview_of_messages_draws_the_numbers_of_its_choice(tmp_path: Path
             )
 
 
-def test_fits_and_residuals_in_print_are_those_of_the_page(tmp_path: Path) -> None:
-    """Print draws the lines of the models' two charts; the page's data say the same regimes, to nine digits."""
+def test_fits_and_residuals_are_those_of_the_models(tmp_path: Path) -> None:
     contents = read(planted(tmp_path / "t.csv"))
-    every = curves(fitted(contents, statistics={}))
-    made = explored([Explorable("t.csv", contents.frame, every, {})])
-    assert made is not None
-    first, curve = made.first["pingpong"], every[0]
+    curve = curves(fitted(contents, statistics={}))[0]
     context = Context(model_styles(models.names()))
     with drawing_style():
         fits, missed = with_fits(curve, context), residuals(curve, context)
-    lines = panel(MODELS, first, made).lines
+    lines = model_lines(curve.points, curve.regimes)
     assert {line.label for line in lines} == set(curve.fits)
     times, rates = (
         [line for line in axes.get_lines() if line.get_linestyle() != "None" and np.size(line.get_xdata())]
@@ -199,43 +194,10 @@ def test_fits_and_residuals_in_print_are_those_of_the_page(tmp_path: Path) -> No
         assert line.y == pytest.approx(predict(curve.fits[line.label], line.x))
     for line, one in zip((line for line in lines if line.x[-1] > 0), rates, strict=True):
         assert np.asarray(one.get_ydata()) == pytest.approx(line.x / line.y * 1e-9)
-    ratios = panel(MISSED, first, made).lines
+    ratios = model_lines(curve.points, curve.regimes, over_measured=True)
     for line, axes in zip(ratios, missed.figure.axes, strict=False):
         assert line.y == pytest.approx(predict(curve.fits[line.label], curve.size_B) / curve.time_s)
         assert np.asarray(axes.get_lines()[0].get_ydata()) == pytest.approx(100 * (line.y - 1))
-    data = json.loads(embed.data(made, Looks()))
-    place = data["words"]["placement"].index(first.held["placement"])
-    held = [regimes for _, _, _, where, *_, regimes in data["models"] if where == place]
-    for own, regimes in zip(curve.fits.values(), held, strict=True):
-        assert [(low, end or np.inf, alpha, beta) for low, end, alpha, beta in regimes] == [
-            pytest.approx(
-                (one.min_B, one.max_B or np.inf, 1e6 * one.alpha_s.value, 1e6 * one.beta_s_per_B.value), rel=1e-8
-            )
-            for one in own.regimes
-        ]
-
-
-@pytest.mark.parametrize("operation", ["bcast", "reduce"])
-def test_bandwidths_in_print_are_those_of_the_page(frame: pd.DataFrame, seen: Explored, operation: str) -> None:
-    """Both rates of each algorithm, against size and against ranks."""
-    with drawing_style():
-        over_size, over_ranks = bandwidths.drawings(operation, points(frame, operation, "completion"), [], None)
-    first = seen.first[operation]
-    x: Literal["bytes", "ranks"]
-    for drawing, by, x in ((over_size, RANKS, "bytes"), (over_ranks, SIZES_B, "ranks")):
-        panels = drawing.figure.axes
-        algorithms = [axes.get_title() for axes in panels[: len(panels) // 2]]
-        for number, view in enumerate((RATE, NETWORK)):
-            row = panels[number * len(algorithms) :][: len(algorithms)]
-            unit = {"GB/s": 1e9, "MB/s": 1e6, "kB/s": 1e3}[row[0].get_ylabel().partition("(")[2].rstrip(")")]
-            for axes, algorithm in zip(row, algorithms, strict=True):
-                held = {**first.held, "algorithm": algorithm, "placement": "allocation core"}
-                drawn = [line for line in axes.get_lines() if np.size(line.get_xdata()) > 1]
-                for value, line in zip(by, drawn, strict=True):
-                    at: dict[str, Any] = {"ranks" if x == "bytes" else "bytes": value}
-                    choice = replace(first, by="placement", held=held, **at)
-                    (one, *_) = panel(replace(view, x=x), choice, seen).lines
-                    assert unit * np.asarray(line.get_ydata()) == pytest.approx(one.y)
 
 
 @pytest.mark.parametrize(("penalty", "expected"), [(1.0, 0), (1.05, 1), (1.1, 1), (1.3, 3), (2.0, 4), (2.6, 5)])
@@ -266,7 +228,9 @@ def test_placements_with_several_algorithms_have_a_figure_each(frame: pd.DataFra
     few = frame[frame["ranks"] > 8]  # nothing is fitted against two numbers of ranks
     with drawing_style():
         source = Explorable("t.csv", few, [], {"bcast": "completion"})
-        section = collectives.section(source, "bcast", Places(few), (), Looks())
+        seen = explored([source])
+        assert seen is not None
+        section = collectives.section(source, "bcast", Places(few), (), Looks(), seen)
     assert [drawing.title for drawing in section.figures if drawing.name.startswith("bcast-against-size")] == [
         f"bcast by algorithm, 32 ranks, allocation {mapping}." for mapping in ("core", "node")
     ]

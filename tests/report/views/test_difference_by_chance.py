@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from tests.report.views.test_difference import machine
 
-from hockney.machine.build import pool
 from hockney.machine.file import Entry, Machine, Measurements, Point
 from hockney.models.base import models
 from hockney.records.record import LOCALITIES, Locality
-from hockney.records.series import Series
+from hockney.records.series import Series, pool
 from hockney.report.views.difference import difference
 from hockney.report.views.judgement import LEVEL
 from hockney.units import format_bytes
@@ -66,7 +65,7 @@ def test_a_change_of_large_messages_is_told_only_where_no_shared_cache_explains_
         for entry in side.point_to_point:
             entry.measurements.last_cache_B = 4 * largest_B
     verdicts = told()
-    assert verdicts[f"time of {format_bytes(largest_B)}"] == "cannot be told"
+    assert verdicts[f"time of {format_bytes(largest_B)}"] == "undecided"
     assert verdicts[f"time of {format_bytes(int(SIZES_B[0]))}"] == verdicts["latency"] == "differs"
 
 
@@ -90,7 +89,7 @@ def test_no_more_false_alarms_than_promised() -> None:
 def test_changes_of_15_percent_are_found() -> None:
     rng = np.random.default_rng(20261122)
     differ = compared = 0
-    for _ in range(50):
+    for _ in range(20):
         diff = difference(simulated(rng), simulated(rng, 1.15), points=True)
         differ += len(diff.having("differs"))
         compared += len(diff.comparisons)

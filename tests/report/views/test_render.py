@@ -22,7 +22,6 @@ from hockney.report.views.render import (
     chosen,
     oversubscription,
     overview,
-    preferred,
 )
 
 
@@ -49,26 +48,15 @@ def test_formulas_with_their_heading(machine: Machine) -> None:
     ]
 
 
-def test_figures_follow_the_formulas_on_request(machine: Machine) -> None:
-    text = as_formulas(preferred(part(machine, cache="off")), figures=True)
-    assert text.splitlines()[-1] == (
-        "  latency 0.4 µs, bandwidth 12.5 GB/s, n½ 8 KiB, median error 1.2 %, on sizes hidden one by one 2.1 %"
-    )
-
-
-def test_bidirectional_bandwidth_counts_both_directions(machine: Machine) -> None:
-    text = as_formulas(preferred(part(machine, operation="bidirectional")), figures=True)
-    assert "bandwidth 25 GB/s" in text
-
-
 def test_a_model_with_a_negative_parameter_is_flagged(machine: Machine) -> None:
     text = as_formulas(chosen(part(machine, cache="off"), "least_squares"))
-    assert "T(n) = −113 µs + n / 12.5 GB/s for n ≥ 0\n  not physical" in text
+    assert "−113 µs" not in text
+    assert "no physical line: a parameter is negative" in text
 
 
 def test_an_entry_without_any_fit_says_why(machine: Machine) -> None:
     machine.point_to_point = [machine.point_to_point[0].model_copy(update={"fits": {}})]
-    assert "not fitted\n  loggp: no send_overhead was measured" in as_formulas(preferred(machine))
+    assert "not fitted\n  loggp: no send_overhead was measured" in as_formulas(machine)
 
 
 def test_the_tables_of_an_entry_are_those_of_the_report(machine: Machine) -> None:
@@ -140,6 +128,6 @@ def test_overview_is_json_with_units_in_its_names(machine: Machine) -> None:
 def test_an_eager_limit_of_nothing_is_a_limit(machine: Machine) -> None:
     entry = machine.point_to_point[0]
     machine.point_to_point[:] = [entry.model_copy(update={"eager_limit_B": 0})]
-    assert "0 B, as the library says" in as_summary(machine)
+    assert "eager limit  0 B" in as_summary(machine)
     machine.point_to_point[:] = [entry.model_copy(update={"eager_limit_B": None})]
-    assert "not stated by the library" in as_summary(machine)
+    assert "eager limit" not in as_summary(machine)

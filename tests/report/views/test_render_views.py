@@ -127,3 +127,10 @@ def test_the_document_of_all_models_compiles(machine: Machine, tmp_path: Path) -
         timeout=60,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_fitted_formula_is_never_called_exact() -> None:
+    views = Views(exact=[Statement(text="T(P) = 2 µs", latex="")])
+    for is_fitted, word in ((False, "exact"), (True, "fitted")):
+        text = sections_text([ModelSection("bcast", views, {}, is_fitted=is_fitted)], ["exact"], False)
+        assert f"  {word}: T(P) = 2 µs" in text

@@ -197,6 +197,7 @@ def test_what_is_left_when_nothing_is_left(session: Session) -> None:
     assert max(norms[1:]) <= 1e-15 * norms[0]
 
 
+@pytest.mark.one_mpi
 def test_requests_that_cannot_be_answered(session: Session) -> None:
     for choices, text in (
         ({"cells": (0, 5)}, "along x"),

@@ -176,6 +176,7 @@ def test_the_bound_is_of_the_same_mix(session: Session) -> None:
         assert answer["verified"] is True, "the copies leave the fields as they must be"
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

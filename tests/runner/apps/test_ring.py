@@ -94,6 +94,7 @@ def test_the_program_chooses_how_many_cycles(session: Session) -> None:
     assert answer["cycles"] == 3 * answer["iterations"]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [

@@ -141,6 +141,7 @@ def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Se
     assert (one_each["verified"], one_each["elements"]) == (True, [1] * 8)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [

@@ -105,6 +105,7 @@ def test_a_planted_cost_is_measured(session: Session, way: str, planted: str) ->
     pytest.fail(f"planted cost recovered as {ratios}")
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

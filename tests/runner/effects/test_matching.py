@@ -80,6 +80,7 @@ def test_entries_lie_where_they_are_asked_for(mpi: Mpi, pair: Session, queue: st
     pytest.fail(f"fastest with no entries behind, and with all of them: {fastest}")
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

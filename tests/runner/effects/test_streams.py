@@ -52,6 +52,7 @@ def test_windows_are_repeated_until_a_sample_is_long_enough(session: Session) ->
     assert again["windows"] > 1
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     "words",
     [

@@ -49,6 +49,7 @@ def test_one_subset_alone_is_its_own_slowest(session: Session) -> None:
     assert answer["samples_s"] == pytest.approx(answer["slowest_s"], rel=1e-5)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     "words",
     [{"ranks": 4}, {"ranks": 1}, {"of": "pingpong"}, {"algorithm": "guess"}, {"bytes": -1}, {"repetitions": -1}],

@@ -28,8 +28,15 @@ LIMIT_S = 240.0
 Done = subprocess.CompletedProcess[str]
 
 
+COMPILED: dict[tuple[str, ...], Path] = {}
+"""Programs of this folder that know nothing of the one they lie in: once for all tests."""
+
+
 def compiled(mpi: Mpi, folder: Path, source: str, *words: str | Path) -> Path:
     """A program of this folder, or of this text, by the MPI's C wrapper."""
+    key = (str(mpi.wrapper), source, *map(str, words))
+    if key in COMPILED:
+        return COMPILED[key]
     path = HERE / source
     if not source.endswith(".c"):
         path = folder / "program.c"
@@ -38,6 +45,8 @@ def compiled(mpi: Mpi, folder: Path, source: str, *words: str | Path) -> Path:
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-cast-function-type", "-pthread"]
     argv = [str(mpi.wrapper), *flags, str(path), *map(str, words), "-o", str(program)]
     subprocess.run(argv, check=True, env=mpi.full_environment())
+    if source.endswith(".c") and "-shared" not in words and not any("/" in str(word) for word in words):
+        COMPILED[key] = program
     return program
 
 
@@ -75,11 +84,22 @@ def apply_words(folder: Path, table: PreloadTable, *options: str) -> list[str]:
 
 
 def under(
-    mpi: Mpi, folder: Path, table: PreloadTable, ranks: int, *words: str | Path, code: int = 0, options: str = ""
+    mpi: Mpi,
+    folder: Path,
+    table: PreloadTable,
+    ranks: int,
+    *words: str | Path,
+    code: int = 0,
+    options: str = "",
+    **settings: str,
 ) -> tuple[Any, Done]:
     """The answer of `apply` for a program that ends with this code, and how it ended; skips without threads."""
     line = launch_line(mpi, ranks, *words)
-    done = hockney(*apply_words(folder, table, "--json", *options.split()), *line)
+    done = hockney(
+        *apply_words(folder, table, "--json", *options.split()),
+        *line,
+        **{f"HOCKNEY_PRELOAD_{name}": value for name, value in settings.items()},
+    )
     if done.returncode == 77 != code:
         pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
     assert done.returncode == code, done.stdout + done.stderr
@@ -104,7 +124,7 @@ def answer(text: str) -> Any:
 def hockney(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """`hockney …` in this process, as an interpreter costs a second; what its program writes is caught, too."""
     with (
-        patch.dict(os.environ, environment),
+        patch.dict(os.environ, {"COLUMNS": "400", **environment}),
         ends_after(LIMIT_S),
         tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1) as out,
         tempfile.TemporaryFile("w+", encoding="utf-8", buffering=1) as err,

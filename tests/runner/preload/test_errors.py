@@ -53,7 +53,7 @@ def test_ranks_agree_that_there_is_no_communicator_for_the_layer(mpi: Mpi, tmp_p
     assert calls(mpi, tmp_path, "refused") == {("allreduce", "no private communicator"): 6}
 
 
-@pytest.mark.parametrize("turn", range(TURNS))
+@pytest.mark.parametrize("turn", [pytest.param(n, marks=pytest.mark.one_mpi if n else ()) for n in range(TURNS)])
 def test_the_root_of_a_broadcast_is_only_read(mpi: Mpi, tmp_path: Path, turn: int) -> None:
     table = PreloadTable(rules=[rule for rule in every_schedule(turn).rules if rule.operation == "bcast"])
     told, _ = under(mpi, tmp_path, table, 3, compiled(mpi, tmp_path, "read_only.c"))

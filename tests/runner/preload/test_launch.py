@@ -88,6 +88,7 @@ def test_the_launchers_own_mpi_is_found(mpi: Mpi) -> None:
     assert [program.name for program in found.programs] == ["true"]
 
 
+@pytest.mark.usefixtures("wide")
 def test_without_a_compiler_wrapper_the_program_runs_on(script: Script, tmp_path: Path) -> None:
     launcher = script(tmp_path / "bin" / "mpiexec", "mpirun (Open MPI) 1.0 launched", code=4)
     words = [str(launcher), "-n", "1", "true"]

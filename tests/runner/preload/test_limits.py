@@ -52,7 +52,7 @@ def test_a_program_within_the_bound_drops_nothing(mpi: Mpi, tmp_path: Path) -> N
 def test_all_communicators_together_keep_no_more_than_so_much(mpi: Mpi, tmp_path: Path) -> None:
     """16 schedules of 8,192 pieces, of more than a MB each; the places of a communicator take some 50 kB."""
     program = compiled(mpi, tmp_path, "heavy.c")
-    said, done = under(mpi, tmp_path, BYTE_BY_BYTE, 2, program, "16", options="--schedules 4MiB")
+    said, done = under(mpi, tmp_path, BYTE_BY_BYTE, 2, program, "16", KEPT="4194304")
     assert said["dropped"]["schedules"] > 0
     assert said["dropped"]["most_B"] == 4 * 2**20
     grown = re.search(r"grown (\d+)", done.stdout)
@@ -64,7 +64,7 @@ def test_threads_drop_each_others_schedules(mpi: Mpi, tmp_path: Path) -> None:
     """120 of each of four communicators: less than each may keep, and more than all."""
     program = compiled(mpi, tmp_path, "threads.c")
     rules = table(PreloadRule(operation="bcast", algorithm="chain", segment_bytes=4), *SUM.rules)
-    said, _ = under(mpi, tmp_path, rules, 2, program, "60", "1000", options="--schedules 1MiB")
+    said, _ = under(mpi, tmp_path, rules, 2, program, "60", "1000", KEPT="1048576")
     assert said["dropped"]["schedules"] > 0
 
 
@@ -78,7 +78,7 @@ NEEDS_MEMORY = table(
 def test_what_needs_more_memory_on_any_rank_is_the_librarys_on_all(mpi: Mpi, tmp_path: Path) -> None:
     """100 KiB are enough for vectors and blocks of 32 KiB, and not for those of 128, whoever needs them."""
     program = compiled(mpi, tmp_path, "scratch.c")
-    said, _ = under(mpi, tmp_path, NEEDS_MEMORY, 4, program, "8192", "32768", options="--scratch 100KiB")
+    said, _ = under(mpi, tmp_path, NEEDS_MEMORY, 4, program, "8192", "32768", SCRATCH="102400")
     calls = {(row["operation"], row["why"]): row["calls"] for row in said["calls"]}
     assert calls == {(name, why): 4 for name in ("allreduce", "scatter", "bcast") for why in ("", SCRATCH)}
 

@@ -17,7 +17,6 @@ from tests.runner.preload.programs import (
     watched,
 )
 
-from hockney.errors import HockneyError
 from hockney.records.profile import Call, Profile
 from hockney.runner.mpi import Mpi
 from hockney.runner.profiled import profiled
@@ -154,14 +153,6 @@ def test_waiting_ends_when_the_last_one_comes() -> None:
     # Rank 0 came last to the sums once (both at the same time in the second), rank 1, the root, to the broadcast.
     assert sent.late is not None
     assert (sent.late.rank, sent.late.share) == (1, 1.0)
-
-
-@pytest.mark.parametrize(
-    "lines", [NOTES.splitlines()[:-1], NOTES.splitlines()[1:], [*NOTES.splitlines(), "end\t15"]]
-)
-def test_notes_that_are_not_whole_are_refused(lines: list[str]) -> None:
-    with pytest.raises(HockneyError, match="the layer's notes are damaged"):
-        profiled("\n".join(lines), "some MPI")
 
 
 def test_calls_that_differ_between_ranks_say_nothing_of_waiting(caplog: pytest.LogCaptureFixture) -> None:

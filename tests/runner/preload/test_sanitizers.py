@@ -63,7 +63,8 @@ def under(
     compiling = [str(mpi.wrapper), *flags, "-pthread", "-Wno-cast-function-type", str(HERE / source)]
     subprocess.run([*compiling, "-o", str(program)], check=True, env=mpi.full_environment())
     launch = understand(launch_line(mpi, int(words[0]), program, *words[1:]), str(mpi.wrapper))
-    done = applied(run(launch, variables(table, sums=True, kept_B=kept_B)), table)
+    settings = variables(table, sums=True) | ({} if kept_B is None else {"HOCKNEY_PRELOAD_KEPT": str(kept_B)})
+    done = applied(run(launch, settings), table)
     reports = [path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("[at]san.*")]
     assert not reports, "\n".join(reports)[:5000]
     assert done.is_seen, done.warnings

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hockney.models.over_ranks.choice import Time
 from hockney.records.keys import COLLECTIVES
-from hockney.tune.cells import CallTimes, Time
+from hockney.tune.cells import CallTimes
 from hockney.tune.rules import Method
 from hockney.tune.targets import _mpich as mpich
 from hockney.tune.targets.base import Reader, targets

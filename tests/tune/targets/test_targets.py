@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from hockney.errors import RequestError
-from hockney.tune.cells import CallTimes, Time
+from hockney.models.over_ranks.choice import Time
+from hockney.tune.cells import CallTimes
 from hockney.tune.choose import choose, choose_whole
 from hockney.tune.rules import Method, Rule, find
 from hockney.tune.targets.base import Reader, targets
@@ -32,11 +33,10 @@ def test_a_rule_is_only_where_the_gain_is_beyond_its_interval() -> None:
     assert find(chosen.rules, "bcast", 8, 1601) is None
 
 
-def test_neighbours_are_merged_where_that_costs_little_and_the_cost_is_told() -> None:
-    chosen = choose([cell(100, 2.0, 1.0, 1.01), cell(400, 2.0, 1.0, 0.5)])
-    assert [rule.algorithm for rule in chosen.rules] == [B]
-    mean, most = chosen.regrets
-    assert (round(mean, 6), round(most, 6)) == (0.005, 0.01)
+def test_neighbours_share_a_rule_where_nothing_is_faster() -> None:
+    chosen = choose([cell(100, 2.0, 1.0, 1.01), cell(400, 2.0, 1.05, 1.0), cell(1600, 2.0, 1.0, 0.5)])
+    assert [one.algorithm for one in chosen.decisions] == [A, A, B]
+    assert [(rule.least_B, rule.most_B) for rule in chosen.rules] == [(100, 800), (801, 1600)]
 
 
 def test_what_knows_no_bounds_takes_only_what_is_slower_nowhere() -> None:

@@ -1,4 +1,4 @@
-"""What `--json` of each verb prints, as types from which the JSON Schemas are made: one file per verb or group.
+"""What `--json` of each verb prints, as types from which the JSON Schemas are made: `verbs.py` has a row each.
 
-A file registers its types with `answer`; tests hold every answer of every verb against them.
+Tests hold every answer of every verb against them.
 """

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
 from types import UnionType
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
-from hockney.registry import unit_files
+from hockney.api.answers.verbs import ANSWERS
 
 VERSION = 1
 """Of the schemas. It grows where a key goes or changes what it means; a key that is added keeps it."""
-
-Answer = TypeVar("Answer", bound=type | UnionType)
-_answers: dict[str, type | UnionType] = {}
 
 
 class Error(TypedDict):
@@ -37,30 +30,9 @@ class ErrorAnswer(TypedDict):
     error: Error
 
 
-@dataclass(frozen=True)
-class Schemas:
-    """Verbs that have a schema, and the version of all."""
-
-    version: int
-    verbs: list[str]
-
-
-def answer(*verbs: str) -> Callable[[Answer], Answer]:
-    """Register the type of what `hockney VERB --json` prints, for one verb or several: `"predict bcast"`."""
-
-    def register(kind: Answer) -> Answer:
-        _answers.update(dict.fromkeys(verbs, kind))
-        return kind
-
-    return register
-
-
-@cache
 def answers() -> dict[str, type | UnionType]:
-    """The type of each verb's answer."""
-    for name in unit_files(__package__):
-        importlib.import_module(f"{__package__}.{name}")
-    return dict(sorted(_answers.items()))
+    """The type of each verb's answer, sorted by the verbs."""
+    return dict(sorted(ANSWERS.items()))
 
 
 class _Schema(GenerateJsonSchema):

@@ -7,7 +7,6 @@ from typing import NotRequired
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-from hockney.api.answers.base import answer
 from hockney.apps.ring.lines import RingComparison
 from hockney.machine.file import EntryLevel, MpiLibrary
 from hockney.models.base import Parameter, Quality, Regime
@@ -88,7 +87,6 @@ class ModelledCollective(TypedDict):
     source: NotRequired[str]
 
 
-@answer("show")
 class ShowAnswer(TypedDict):
     """All models of a machine file, or those that were asked for."""
 
@@ -115,6 +113,3 @@ class FittedRings(TypedDict):
 
     machine: None
     rings: list[RingComparison]
-
-
-answer("fit")(FitAnswer | FittedRings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field, model_validator
@@ -44,7 +44,7 @@ class CgStudy(StencilStudy):
     sizes: Annotated[
         tuple[tuple[int, Extents], ...],
         Option(
-            f"Unknowns, in two or three directions; several: with commas. [default: {USUAL_SIZE}]",
+            f"Unknowns in two or three directions, several with commas between. [default: {USUAL_SIZE}]",
             flags=("--size",),
             read=parse_unknowns,
             repeat=True,
@@ -54,26 +54,32 @@ class CgStudy(StencilStudy):
     variants: Annotated[
         tuple[Variant, ...],
         Option(
-            f"{', '.join(VARIANTS)}, or several.",
+            f"Formulation of the solver: {', '.join(VARIANTS)}, or several.",
             flags=("--formulation",),
             read=words,
             commas=True,
             show=",".join,
         ),
     ] = ("single_sweep",)
-    stores: Annotated[Stores, Option(f"{listed(get_args(Stores))} (A p passes by the caches).")] = "auto"
-    eps: Annotated[float, Option("[default: 1e-6]", show=None), Field(lt=1)] = 1e-6
+    stores: Stores = "auto"
+    eps: Annotated[
+        float,
+        Option(
+            "Stop when the residual has fallen to this share. [default: 1e-6]", flags=("--tolerance",), show=None
+        ),
+        Field(lt=1),
+    ] = 1e-6
     iterations: Annotated[
         int,
-        Option("With --eps the most. [default: until eps, 10000 at most]", show=None),
+        Option("Largest number of iterations. [default: until --tolerance, 10000 at most]", show=None),
         Field(ge=1),
     ] = 10000
-    replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50
-    bound: Annotated[
-        bool,
-        Option("By itself before each solve: a lower bound of its time."),
-    ] = False
-    solution: Annotated[Path | None, Option("File of the solution: raw doubles, described in FILE.json.")] = None
+    replace_every: Annotated[
+        int, Option("Iterations after which the residual is computed anew, or 0 for never."), Field(ge=0)
+    ] = 50
+    solution: Annotated[Path | None, Option("File for the solution as raw doubles, described in FILE.json.")] = (
+        None
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -90,11 +96,11 @@ class CgStudy(StencilStudy):
         if self.iterations > MOST_ITERATIONS:
             raise RequestError(f"--iterations must be from 1 to {MOST_ITERATIONS}", "for example 100")
         if not self.eps >= 0:
-            raise RequestError(f"--eps must be at least 0 and below 1, not {self.eps:g}", "for example 1e-6")
+            raise RequestError(f"--tolerance must be from 0 to below 1, not {self.eps:g}", "for example 1e-6")
         if not self.compute and (self.eps > 0 or self.faces != "packed" or self.solution):
             raise RequestError(
                 "without computing nothing converges and there is nothing to write",
-                "give --iterations and leave out --solution, with --faces packed",
+                "give --iterations and leave out --solution and faces",
             )
         count = len(self.problems())
         if self.solution and count > 1:
@@ -125,7 +131,7 @@ class CgStudy(StencilStudy):
                     "eps": self.eps,
                     "iterations": self.iterations,
                     "replace_every": self.replace_every,
-                    "stream": STREAMED if self.bound and self.compute and not is_simulated else 0,
+                    "stream": STREAMED if self.compute and not is_simulated else 0,
                     "file": quote(str(self.solution.absolute())) if self.solution else "",
                 },
             )
@@ -138,9 +144,8 @@ class CgStudy(StencilStudy):
 class Pictures(BaseModel):
     """What is drawn of a run."""
 
-    plot: Annotated[Path | None, Option("The solution.", flags=("--figure",))] = None
-    convergence: Annotated[
-        Path | None, Option("Picture of the residual over iterations: .svg, .png or .html.")
+    figure: Annotated[
+        Path | None, Option("Picture of the residual, or with --solution of that: .svg, .png or .html.")
     ] = None
 
 
@@ -151,22 +156,15 @@ class CgCase(StencilCase):
     cells: Annotated[
         Extents | None,
         Option(
-            "Unknowns, in two or three directions.",
+            "Unknowns along two or three directions, such as 4096x4096.",
             flags=("--size",),
             read=lambda text: parse_unknowns(text)[1],
         ),
     ] = None
-    formulation: Annotated[Variant | None, Option(f"{listed(VARIANTS)}.")] = "single_sweep"
-    iterations: Annotated[
-        int,
-        Option("Their mean is given; with --runs, as many as a solution takes."),
-        Field(ge=1),
-    ] = 100
-    eps: Annotated[
-        float | None,
-        Option("With --runs. [default: that of the runs]"),
-        Field(gt=0, lt=1),
-    ] = None
+    formulation: Annotated[Variant | None, Option(f"Formulation of the solver: {listed(VARIANTS)}.")] = (
+        "single_sweep"
+    )
+    iterations: int = 100
 
 
 APP = App(
@@ -180,8 +178,8 @@ APP = App(
 The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.""",
         "hockney run cg\n"
         "hockney run cg --size 500x500 --ranks 2\n"
-        "hockney run cg --size 200x200x200 --ranks 1,2 --bound\n"
-        "hockney run cg --size 300x200 --ranks 6 --grid all --convergence convergence.png\n"
+        "hockney run cg --size 200x200x200 --ranks 1,2\n"
+        "hockney run cg --size 300x200 --ranks 6 --grid all --figure convergence.png\n"
         "hockney run cg --size 300x200 --solution u.dat --figure u.png",
         {"study": CgStudy, "pictures": Pictures, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
@@ -192,7 +190,7 @@ The exchange of halos and the sums over all ranks (recursive doubling) are simul
 the machine's costs; an unknown takes what runs of `hockney run cg` took, or --cell-time. Runs of two sizes or
 more say, too, how many iterations a solution takes, and so how long it is.""",
         "hockney predict cg --size 512x512x512 --ranks 48 --grid all --cell-time 2ns\n"
-        "hockney predict cg --size 4096x4096 --ranks 64 --grid 8x8x1 --runs folder --machine machine.json --json",
+        "hockney predict cg --size 4096x4096 --ranks 64 --grid 8x8x1 --table folder --machine m.json --json",
         {"case": CgCase},
     ),
     unit="an iteration",

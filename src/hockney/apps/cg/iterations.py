@@ -47,11 +47,8 @@ def laws(records: Sequence[AppRecord]) -> dict[tuple[int, float], IterationsLaw]
     }
 
 
-def solution(runs: MeasuredRuns, cells: Extents, eps: float | None) -> Solution:
-    """What the runs say of a whole solution on so many unknowns.
-
-    `eps` None: that of the runs, where it is one. RequestError where they do not say it.
-    """
+def solution(runs: MeasuredRuns, cells: Extents) -> Solution:
+    """What the runs say of a whole solution on so many unknowns; RequestError where they do not say it."""
     dimensions = len(sides_of(cells))
     records = [record for record in runs.records if record.operation == "cg"]
     known = {kind[1]: counts for kind, counts in solved(records).items() if kind[0] == dimensions}
@@ -60,17 +57,12 @@ def solution(runs: MeasuredRuns, cells: Extents, eps: float | None) -> Solution:
             f"{runs.folder} has no run in {dimensions} dimensions that converged",
             f"make some of several sizes: `hockney run cg --size … -o {runs.folder}`",
         )
-    if eps is None and len(known) > 1:
+    if len(known) > 1:
         raise RequestError(
             f"the runs of {runs.folder} end at several eps: {', '.join(f'{one:g}' for one in sorted(known))}",
-            "say which with --eps",
+            "keep those of each in a folder of its own",
         )
-    chosen = eps if eps is not None else next(iter(known))
-    if chosen not in known:
-        raise RequestError(
-            f"no run of {runs.folder} ends at --eps {chosen:g}",
-            f"known: {', '.join(f'{one:g}' for one in known)}",
-        )
+    chosen = next(iter(known))
     counts = known[chosen]
     law = fit_iterations(list(counts), list(counts.values()))
     side = equal_side(sides_of(cells))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from hockney import writing
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.app import CgStudy, Pictures
 from hockney.apps.cg.picture import convergence, solution
-from hockney.apps.cg.solution import describe, description, part, read, require_place
+from hockney.apps.cg.solution import describe, description, part, read
 from hockney.apps.cg.solved import RUNS, last_norm, name_of, solved_runs
 from hockney.apps.launched import Told, records
 from hockney.apps.stencil.grids import cells_of
@@ -62,11 +63,11 @@ def run(told: Told, study: CgStudy, pictures: Pictures, launching: AppLaunching)
     runs = records(told, partial(asking, "cg", study), placed, has_free_cells=not study.cell_s)
     if study.solution:
         _describe(study.solution, runs[0])
-    if pictures.convergence:
+        if pictures.figure:
+            solution(pictures.figure, read(study.solution), _spacing(runs[0]))
+    elif pictures.figure:
         histories = [(name_of(run), run.answer.read_as(CgAnswer).residual_norms or []) for run in runs]
-        convergence(pictures.convergence, histories)
-    if pictures.plot and study.solution:
-        solution(pictures.plot, read(study.solution), _spacing(runs[0]))
+        convergence(pictures.figure, histories)
     return CgRuns(runs)
 
 
@@ -88,15 +89,12 @@ def _describe(path: Path, run: AppRecord) -> None:
 
 def _check_places(study: CgStudy, pictures: Pictures) -> None:
     """RequestError before anything is launched where a file could not be written, or would mean nothing."""
-    drawn = list(filter(None, (pictures.plot, pictures.convergence)))
-    for place in drawn:
-        checked_ending(place)
-    if pictures.plot and not study.solution:
-        raise RequestError("a plot is drawn from the file of the solution", "add --solution FILE")
-    for place in filter(None, (*drawn, study.solution)):
-        require_place(place)
+    if pictures.figure:
+        checked_ending(pictures.figure)
+    for place in filter(None, (pictures.figure, study.solution)):
+        writing.expect_writable(place)
     if study.solution:
-        require_place(part(study.solution))
-        require_place(description(study.solution))
-    if pictures.convergence and not study.compute:
-        raise RequestError("without computing nothing converges", "leave out --convergence")
+        for beside in (part, description):
+            writing.expect_writable(beside(study.solution))
+    if pictures.figure and not study.compute:
+        raise RequestError("without computing nothing converges", "leave out --figure")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,17 +30,6 @@ class Description(BaseModel):
     schema_version: Literal[1] = Field(alias="schema")
     byte_order: Literal["little", "big"]
     shape: tuple[PositiveInt, PositiveInt, PositiveInt]
-
-
-def require_place(path: Path) -> None:
-    """RequestError where no file can be made: asked before a run, whose time would be lost."""
-    hint = "choose another place"
-    if not path.parent.is_dir():
-        raise RequestError(f"cannot write {path}: there is no folder {path.parent}", hint)
-    if path.is_dir():
-        raise RequestError(f"cannot write {path}: it is a folder", hint)
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise RequestError(f"cannot write {path}: not permitted", hint)
 
 
 def description(path: Path) -> Path:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import median
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Column
-from hockney.units import format_rate, format_time
+from hockney.units import format_rate, format_time, percent
+from hockney.words import grouped
 
 UNNAMED = ("", "default")
 """Variants of launches that were given no name."""
@@ -34,14 +36,12 @@ def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
     ranks, the fastest of them is the base. It counts as fully efficient: with r ranks instead of b the
     efficiency is speed-up · b / r. Times are of an iteration.
     """
-    groups: dict[str, list[tuple[int, float]]] = {}
     timed = [(name_of(run), run.ranks, run.answer.read_as(CgAnswer).iteration_s) for run in records]
-    for name, ranks, time_s in timed:
-        groups.setdefault(name, []).append((ranks, time_s))
+    groups = grouped(timed, itemgetter(0))
     ratios: list[tuple[float, float] | None] = []
     for name, ranks, time_s in timed:
-        base, base_s = min(groups[name])
-        is_alone = base == max(groups[name])[0] or not time_s
+        _, base, base_s = min(groups[name])
+        is_alone = base == max(groups[name])[1] or not time_s
         ratios.append(None if is_alone else (base_s / time_s, base_s / time_s * base / ranks))
     return ratios
 
@@ -127,7 +127,7 @@ RUNS: list[Column[SolvedRun]] = [
     Column("bound", lambda run: run.bound),
     Column(
         "of bound",
-        lambda run: f"{median(run.answer.fractions_of_bound):.1%}" if run.answer.fractions_of_bound else "",
+        lambda run: percent(median(run.answer.fractions_of_bound)) if run.answer.fractions_of_bound else "",
     ),
     *SPED_UP,
 ]

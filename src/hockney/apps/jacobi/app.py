@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import (
@@ -21,7 +20,7 @@ from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.fields import Option, Without
 from hockney.report.application import App, Question, apps
-from hockney.units import Extents, parse_rate, parse_time
+from hockney.units import Extents, parse_time
 from hockney.words import listed
 
 Stores = Literal["auto", "regular", "non_temporal"]
@@ -35,29 +34,27 @@ USUAL_CELLS = "200"
 class JacobiStudy(StencilStudy):
     """A study: the same box on several numbers of ranks (`cells`), or the same cube on each rank (`subdomain`).
 
-    `block_rows` None lets the caches decide. `chosen`: the grid of a number of ranks of which none is named.
+    `block_rows` None lets the caches decide.
     """
 
     cells: Annotated[
         Extents | None,
         Option(
-            f"Cells: 400 is a cube; the same on any number of ranks. [default: {USUAL_CELLS}]",
+            f"Cells of the whole box: 400 is a cube. [default: {USUAL_CELLS}]",
             flags=("--size",),
             read=parse_cells,
         ),
     ] = None
-    subdomain: Annotated[int | None, Option("Along each side of a cube: weak scaling."), Field(ge=1)] = None
-    iterations: Annotated[int, Option("Sweeps of a repetition."), Field(ge=1)] = 10
-    threads: Annotated[int, Option(), Field(ge=1, le=4096)] = 1
-    block_rows: Annotated[
-        int | None,
-        Option("Rows of a block along y. [default: what the caches keep]", flags=("--block-rows",)),
-        Field(ge=1),
+    subdomain: Annotated[
+        int | None, Option("Cells along each side of the cube that each rank has."), Field(ge=1)
     ] = None
-    stores: Annotated[Stores, Option(f"{listed(get_args(Stores))}.")] = "auto"
-    instructions: Annotated[Instructions, Option(f"{listed(get_args(Instructions))}.")] = "auto"
-    bound: Annotated[bool, Option("In turns with the sweeps.")] = True
-    chosen: Mapping[int, Grid] = Field(default_factory=dict)
+    iterations: Annotated[int, Option("Number of sweeps in a repetition."), Field(ge=1)] = 10
+    threads: Annotated[int, Option(), Field(ge=1, le=4096)] = 1
+    block_rows: int | None = Field(
+        default=None, ge=1, description="of a block along y; none: what the caches keep"
+    )
+    stores: Stores = "auto"
+    instructions: Instructions = "auto"
 
     @model_validator(mode="before")
     @classmethod
@@ -75,7 +72,7 @@ class JacobiStudy(StencilStudy):
                 "--size 400 for the same box on any number of ranks, --subdomain 200 for a cube on each rank",
             )
         if not self.compute and self.faces != "packed":
-            raise RequestError("without computing there are no fields to send from", "--faces packed")
+            raise RequestError("without computing there are no fields to send from", "leave out faces")
         self.problems()
         return self
 
@@ -87,9 +84,7 @@ class JacobiStudy(StencilStudy):
     def problems(self) -> list[tuple[int, Extents, Grid]]:
         """Every run as ranks, whole box and process grid; RequestError where they do not fit."""
         return [
-            (ranks, self._whole(grid), grid)
-            for ranks in self.ranks
-            for grid in ([self.chosen[ranks]] if ranks in self.chosen else self.grids_on(ranks, self.cells))
+            (ranks, self._whole(grid), grid) for ranks in self.ranks for grid in self.grids_on(ranks, self.cells)
         ]
 
     def _whole(self, grid: Grid) -> Extents:
@@ -111,7 +106,7 @@ class JacobiStudy(StencilStudy):
                     "instructions": self.instructions,
                     "stores": self.stores,
                     "block_rows": self.block_rows or 0,
-                    "bound": int(self.bound and self.compute and not is_simulated),
+                    "bound": int(self.compute and not is_simulated),
                 },
             )
 
@@ -123,58 +118,40 @@ class JacobiStudy(StencilStudy):
         return f"--subdomain {max(1, min(sides))}"
 
 
-class GridChoice(BaseModel):
-    """What the process grid is chosen by, where none is named."""
-
-    machine: Annotated[Path | None, Option("Without --grid, take the one that is predicted fastest.")] = None
-
-
 EXAMPLE = (
-    "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
-    "--grid 24x1x1 --model weak_scaling_jacobi"
+    "hockney predict jacobi --serial-time 15.3276s --network 0.98us,12185MB/s --subdomain 1200 --grid 24x1x1 "
+    "--model weak_scaling_jacobi"
 )
 
 
 class JacobiCase(StencilCase):
-    """Which sweeps are predicted."""
+    """Which sweeps are predicted, or by which formula."""
 
     operation: str = "jacobi"
     cells: Annotated[
         Extents | None,
         Option(
-            "Cells: 400 is a cube; the same on any number of ranks.",
+            "Cells of the whole box: 400 is a cube, 2000x1000x64 a box.",
             flags=("--size",),
             read=parse_cells,
         ),
     ] = None
-
-
-OF_FORMULAS = {"subdomain", "grids", "ranks", "runs", "machine", "where", "system", "mapping", "nodes", "ppn"}
-"""Fields of a case that mean something for the formulas of --model."""
-
-
-class FormulaOptions(BaseModel):
-    """A formula, and what it takes."""
-
-    model: Annotated[Formula | None, Option(f"Formula: {listed(FORMULAS)}.")] = None
+    model: Annotated[Formula | None, Option(f"Formula in place of a simulation: {listed(FORMULAS)}.")] = None
     serial_time_s: Annotated[
         float | None,
         Option(
-            "Formulas: what one rank takes for its subdomain alone.", flags=("--serial-time",), read=parse_time
+            "What one rank takes for its subdomain alone, for a formula.",
+            flags=("--serial-time",),
+            read=parse_time,
         ),
     ] = None
-    latency_s: Annotated[
-        float | None,
-        Option("For formulas.", flags=("--latency",), read=parse_time),
-    ] = None
-    bandwidth_B_per_s: Annotated[
-        float | None,
-        Option("For formulas.", flags=("--bandwidth",), read=parse_rate),
-    ] = None
-    locality: Annotated[
-        str,
-        Option("Neighbours, for formulas, where --machine gives the latency and the bandwidth."),
-    ] = ""
+
+
+OF_FORMULAS = {
+    "model", "serial_time_s", "network", "subdomain", "grids", "ranks", "runs", "machine", "where", "system",
+    "mapping", "ppn",
+}  # fmt: skip
+"""Fields of a case that mean something for the formulas of --model."""
 
 
 APP = App(
@@ -185,30 +162,28 @@ APP = App(
         "A 7-point Jacobi solver: halo exchange, lattice updates per second, and the bandwidth that bounds them.",
         "hockney run jacobi\n"
         "hockney run jacobi --size 400 --ranks 2\n"
-        "hockney run jacobi --size 2000x2000x64 --ranks 4 --grid 1x4x1 --halo overlap\n"
-        "hockney run jacobi --subdomain 200 --ranks 1,2,4 --grid all -o jacobi\n"
-        "hockney run jacobi --size 400 --ranks 6 --machine machine.json",
-        {"study": JacobiStudy, "launching": Annotated[AppLaunching, Without("ranks")], "choice": GridChoice},
+        "hockney run jacobi --size 2000x2000x64 --ranks 4 --grid 1x4x1 --exchange overlap\n"
+        "hockney run jacobi --subdomain 200 --ranks 1,2,4 --grid all -o jacobi",
+        {"study": JacobiStudy, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
     predict=Question(
         """The time of a sweep on process grids, ranked, with intervals, and where communication matters.
 
 Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
-`hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
+`hockney run jacobi` took, or --cell-time. With --table communication is calibrated on them, too.
 
 With --model a formula is evaluated: for --serial-time, --subdomain and --grid, or for runs, whose P stands
-beside the formula's. Latency and bandwidth are --latency and --bandwidth, or those of --machine at the
-locality of neighbours.""",
+beside the formula's. Latency and bandwidth are those of --network, or of --machine at the locality of
+neighbours.""",
         "hockney predict jacobi --size 800 --ranks 48 --grid all --cell-time 0.9ns\n"
-        "hockney predict jacobi --size 800 --ranks 48 --grid all --runs folder --machine machine.json --json\n"
+        "hockney predict jacobi --size 800 --ranks 48 --grid all --table folder --machine machine.json --json\n"
         f"{EXAMPLE} --json\n"
-        "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
+        "hockney predict jacobi --serial-time 15.3276s --network 0.98us,12185MB/s --subdomain 1200 "
         "--ranks 48 --grid all --model weak_scaling_jacobi_per_message\n"
         "hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine "
-        "orfeo_thin --locality network --grid 12x1x1 --grid 24x1x1\n"
-        "hockney predict jacobi --model weak_scaling_jacobi --runs folder --machine machine.json",
-        {"case": JacobiCase, "formula": FormulaOptions},
-        without_machine=("formula",),
+        "orfeo_thin --where locality=network --grid 12x1x1 --grid 24x1x1\n"
+        "hockney predict jacobi --model weak_scaling_jacobi --table folder --machine machine.json",
+        {"case": JacobiCase},
     ),
     unit="a sweep",
     rate="MLUP/s",

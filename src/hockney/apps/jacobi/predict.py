@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hockney.apps.jacobi.answer import JacobiAnswer
-from hockney.apps.jacobi.app import EXAMPLE, FORMULAS, OF_FORMULAS, Formula, FormulaOptions, JacobiCase
+from hockney.apps.jacobi.app import EXAMPLE, FORMULAS, OF_FORMULAS, Formula, JacobiCase
 from hockney.apps.jacobi.links import FormulaLinks
 from hockney.apps.jacobi.printed import (
     MODELS,
@@ -26,8 +26,13 @@ from hockney.apps.jacobi.printed import predict as predict_formula
 from hockney.apps.jacobi.scaling import Compared, case_of, compare, side_of, stated_links
 from hockney.apps.stencil.choice import SHARES
 from hockney.apps.stencil.grids import Grid, by_ranks, parse_grids
-from hockney.apps.stencil.predict import GridsOfOneNumber, GridsOfSeveralNumbers, predict_grids
+from hockney.apps.stencil.predict import (
+    GridsOfOneNumber,
+    GridsOfSeveralNumbers,
+    predict_grids,
+)
 from hockney.apps.stencil.scaling import MeasuredGrid, scaling_tables
+from hockney.apps.stencil.surroundings import ranks_on_core, shared_cores
 from hockney.errors import RequestError
 from hockney.fields import flag, options
 from hockney.machine.file import load
@@ -42,7 +47,7 @@ from hockney.report.app_sections import is_readable
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
-from hockney.units import format_time
+from hockney.units import format_time, percent
 
 SHOWN = 3
 """Grids of one place that a line of text names."""
@@ -70,7 +75,7 @@ class DirectionsExceed:
     @property
     def words(self) -> str:
         """In a sentence."""
-        what = f"communication exceeds {_percent(self.share)} of the time"
+        what = f"communication exceeds {percent(self.share)} of the time"
         if self.ranks is None:
             return f"{what} on no number of ranks"
         least = "any grid" if self.directions == 1 else f"grids of at least {self.directions} such directions"
@@ -88,6 +93,7 @@ class FormulaOfSeveralNumbers(AppAnswer):
     serial_time_s: float
     latency_s: float
     bandwidth_B_per_s: float
+    ranks_on_core: int
     weak_scaling: list[WeakScalingStep]
     communication_exceeds: list[DirectionsExceed]
     predictions: list[RankedFormula]
@@ -110,13 +116,19 @@ class FormulaOfSeveralNumbers(AppAnswer):
             Column("N·P₁/P", lambda tied: f"{tied[0].ratio:.3f}"),
             Column("time", lambda tied: f"{tied[0].time_s:.6g} s"),
             Column("communication", lambda tied: format_time(tied[0].communication_s)),
-            Column("efficiency", lambda tied: _percent(tied[0].efficiency)),
+            Column("efficiency", lambda tied: percent(tied[0].efficiency)),
         ]
         yield table("", places, columns)
+        for ranked in self.predictions:
+            if ranked.ranks_on_core > 1:
+                gained = ranked.mlups * ranked.time_s / (self.serial_time_s + ranked.communication_s)
+                yield shared_cores(
+                    ranked.ranks, ranked.ranks_on_core, f"{ranked.mlups:.4g} to {gained:.4g} MLUP/s"
+                )
         for _, of_ranks in groupby(places, key=lambda tied: tied[0].grid.ranks):
             yield from _best(list(of_ranks))
         along = ", ".join(
-            f"{_percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
+            f"{percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
             for step in self.weak_scaling
         )
         yield f"weak scaling, share of communication by directions with more than one process: {along}"
@@ -159,11 +171,14 @@ class FormulaBesideRuns(AppAnswer):
             yield compared.shown("")
             errors = compared.errors
             if errors.formula_median is not None:
-                yield (
-                    f"|error| of P: formula median {errors.formula_median:.2%}, largest "
-                    f"{errors.formula_largest:.2%}; "
-                    f"N·P₁ median {errors.ideal_median:.2%}, largest {errors.ideal_largest:.2%}"
+                formula, ideal = (
+                    f"median {percent(middle or 0.0)}, largest {percent(largest or 0.0)}"
+                    for middle, largest in (
+                        (errors.formula_median, errors.formula_largest),
+                        (errors.ideal_median, errors.ideal_largest),
+                    )
                 )
+                yield f"|error| of P: formula {formula}; N·P₁ {ideal}"
 
 
 JacobiPrediction = (
@@ -171,66 +186,66 @@ JacobiPrediction = (
 )
 
 
-def predict(progress: Progress, case: JacobiCase, formula: FormulaOptions | None = None) -> JacobiPrediction:
+def predict(progress: Progress, case: JacobiCase) -> JacobiPrediction:
     """Grids by simulation; by a formula where it is asked for, alone or beside runs."""
-    if formula is None or not formula.model_fields_set:
+    if case.model is None:
+        if case.serial_time_s is not None:
+            raise RequestError("--serial-time needs --model", f"known: {', '.join(FORMULAS)}")
         return predict_grids(progress, case)
     for name, _, option in options(JacobiCase):
         if name in case.model_fields_set - OF_FORMULAS:
             raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
-    if formula.model is None:
-        raise RequestError("jacobi needs --model", f"known: {', '.join(FORMULAS)}")
-    return (_predict if case.runs is None else _compare)(case, formula, formula.model)
+    return (_predict if case.runs is None else _compare)(case, case.model)
 
 
-def _source(case: JacobiCase, formula: FormulaOptions) -> SourceOfLinks | None:
+def _source(case: JacobiCase) -> SourceOfLinks | None:
     """λ and B, by the launch of runs where there is one; None where neither numbers nor a file are given.
 
     RequestError for half of the numbers, and for numbers beside a machine file.
     """
-    latency_s, rate_B_per_s = formula.latency_s, formula.bandwidth_B_per_s
+    latency_s, rate_B_per_s = case.network
     if latency_s is not None and rate_B_per_s is not None:
-        if "machine" in case.model_fields_set or formula.locality or case.system:
+        if "machine" in case.model_fields_set or case.system:
             raise RequestError(
-                "--latency and --bandwidth stand in place of --machine, --locality and --system",
-                "leave one of both out",
+                "--network stands in place of --machine and --system in a formula", "leave one of both out"
             )
         links_as_given = Links.given(latency_s, rate_B_per_s, "as given")
         return lambda _grid, _launch: links_as_given
     if latency_s is not None or rate_B_per_s is not None:
-        missing = "--latency" if latency_s is None else "--bandwidth"
-        raise RequestError(f"jacobi by {formula.model} needs {missing}", f"for example {EXAMPLE}")
+        raise RequestError(
+            f"jacobi by {case.model} needs a latency and a bandwidth: --network", f"for example {EXAMPLE}"
+        )
     system = find_system(case.system) if case.system else None
     if system is None:
         refuse_places(case)
     if not has_machine(case):
         return None
-    links = FormulaLinks(load(case.machine), formula.locality, parse_where(case.where))
+    where = parse_where(case.where)
+    links = FormulaLinks(load(case.machine), where.pop("locality", ""), where)
     launches = {}
     if case.runs is not None:
         launches = {launch.id: launch for launch in Campaign.open(case.runs).launches()}
 
     def of_machine(grid: Grid, launch_id: str) -> Links:
         if system is not None:
-            return links(grid, placement(system, case.mapping, grid.ranks, case.nodes, case.ppn))
+            return links(grid, placement(system, case.mapping, grid.ranks, None, case.ppn))
         launch = launches.get(launch_id)
         return links(grid, placement_of_launch(launch, grid.ranks) if launch and launch.ranks else None)
 
     return of_machine
 
 
-def _predict(case: JacobiCase, formula: FormulaOptions, name: Formula) -> JacobiPrediction:
+def _predict(case: JacobiCase, name: Formula) -> JacobiPrediction:
     """The grids asked for, the fastest of each number of ranks first, and how communication grows."""
-    model, source = MODELS[name], _source(case, formula)
+    model, source = MODELS[name], _source(case)
     needed = {
-        "--serial-time": formula.serial_time_s,
-        "--latency": source,
-        "--bandwidth": source,
+        "--serial-time": case.serial_time_s,
+        "--network or --machine": source,
         "--subdomain": case.subdomain,
         "--grid": case.grids or None,
     }
     if missing := [word for word, value in needed.items() if value is None]:
-        raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
+        raise RequestError(f"jacobi by {name} needs {', '.join(missing)}", f"for example {EXAMPLE}")
     assert source is not None
     grids = parse_grids(case.grids, case.ranks)
     cases: dict[Grid, WeakScalingCase] = {}
@@ -239,9 +254,10 @@ def _predict(case: JacobiCase, formula: FormulaOptions, name: Formula) -> Jacobi
         links = source(grid, "")
         cases[grid] = WeakScalingCase(
             case.subdomain or 0,
-            formula.serial_time_s or 0.0,
+            case.serial_time_s or 0.0,
             links.latency_s.value,
             links.bandwidth_B_per_s.value,
+            ranks_on_core(case, grid.ranks),
         )
         predictions[grid] = replace(predict_formula(model, cases[grid], grid), links=links)
     ranked = [
@@ -262,7 +278,7 @@ def _predict(case: JacobiCase, formula: FormulaOptions, name: Formula) -> Jacobi
         ],
         predictions=ranked,
     )
-    return several if len(ranked) > 1 else FormulaOfOneNumber(**vars(several), **vars(ranked[0]))
+    return several if len(ranked) > 1 else FormulaOfOneNumber(**vars(several) | vars(ranked[0]))
 
 
 def _ranked(ranks: int, grids: list[PrintedPrediction]) -> RankedFormula:
@@ -270,13 +286,13 @@ def _ranked(ranks: int, grids: list[PrintedPrediction]) -> RankedFormula:
     return RankedFormula(**vars(grids[0]), ranks=ranks, tied=tied, grids=grids)
 
 
-def _compare(case: JacobiCase, formula: FormulaOptions, name: Formula) -> FormulaBesideRuns:
+def _compare(case: JacobiCase, name: Formula) -> FormulaBesideRuns:
     """Each table of the runs beside the formula, whose T_s is their own run on one rank."""
     assert case.runs is not None
-    for option, value in (("--serial-time", formula.serial_time_s), ("--grid", case.grids or None)):
+    for option, value in (("--serial-time", case.serial_time_s), ("--grid", case.grids or None)):
         if value is not None:
-            raise RequestError(f"{option} means nothing with --runs", "leave it out: the runs say it")
-    model, source = MODELS[name], _source(case, formula)
+            raise RequestError(f"{option} means nothing with --table", "leave it out: the runs say it")
+    model, source = MODELS[name], _source(case)
     campaign = Campaign.open(case.runs)
     runs = [run for run in campaign.apps() if run.operation == "jacobi" and is_readable(run, JacobiAnswer)]
     tables = [
@@ -297,7 +313,7 @@ def _compare(case: JacobiCase, formula: FormulaOptions, name: Formula) -> Formul
             return stated
         raise RequestError(
             "nothing says the latency and the bandwidth of messages",
-            "give --machine FILE, or --latency and --bandwidth",
+            "give --machine FILE, or --network LATENCY,BANDWIDTH",
         )
 
     compared = [compare(table, model, links_of) for table in tables]
@@ -310,7 +326,7 @@ def _best(places: Sequence[list[PrintedPrediction]]) -> list[str]:
     if others:
         margin = others[0][0].time_s / first[0].time_s - 1
         verb = "are" if len(first) > 1 else "is"
-        lines.append(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
+        lines.append(f"{_names(first)} {verb} fastest, by {percent(margin)} over {_names(others[0])}")
     return lines
 
 
@@ -318,7 +334,3 @@ def _names(tied: Sequence[PrintedPrediction]) -> str:
     """`24x1x1, 1x24x1, 1x1x24`, or the first of them and how many more."""
     names = ", ".join(str(prediction.grid) for prediction in tied[:SHOWN])
     return names if len(tied) <= SHOWN else f"{names} and {len(tied) - SHOWN} more"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.5g} %"

@@ -29,13 +29,15 @@ class WeakScalingCase:
     """What a prediction starts from.
 
     `subdomain`: L, cells along each side of a rank's cube. `serial_time_s`: T_s, what one rank takes for its cube
-    alone. `latency_s` and `bandwidth_B_per_s`: of the messages between ranks.
+    alone. `latency_s` and `bandwidth_B_per_s`: of the messages between ranks. `ranks_on_core`: the most that
+    share a core, and take turns.
     """
 
     subdomain: int
     serial_time_s: float
     latency_s: float
     bandwidth_B_per_s: float
+    ranks_on_core: int = 1
 
     def __post_init__(self) -> None:
         if not 1 <= self.subdomain <= LARGEST_SUBDOMAIN:
@@ -97,6 +99,7 @@ class PrintedPrediction:
 
     `efficiency` = P / (N P₁), P₁ that of one rank alone; `ratio` = N P₁/P. `communication_share` = T_c/(T_s
     + T_c).
+    `ranks_on_core` share a core and take turns, so that T_s is so many times that of one.
     `links` are behind the case; `place` is its rank among others, 1 for the fastest.
     """
 
@@ -110,6 +113,7 @@ class PrintedPrediction:
     communication_share: float
     links: Links | None = None
     place: int | None = None
+    ranks_on_core: int = 1
 
     @computed_field
     @property
@@ -121,7 +125,7 @@ class PrintedPrediction:
 def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
     """The sweep of `case` on `grid`; RequestError where the numbers leave the range of doubles."""
     halo = model.halo(case, grid)
-    time_s = case.serial_time_s + halo.time_s
+    time_s = case.ranks_on_core * case.serial_time_s + halo.time_s
     mlups = case.subdomain**3 * grid.ranks / time_s / 1e6
     if not (math.isfinite(time_s) and math.isfinite(mlups)):
         raise RequestError(
@@ -137,6 +141,7 @@ def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPredi
         mlups,
         case.serial_time_s / time_s,
         halo.time_s / time_s,
+        ranks_on_core=case.ranks_on_core,
     )
 
 

@@ -7,24 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from hockney.apps.jacobi.answer import JacobiAnswer
-from hockney.apps.jacobi.app import GridChoice, JacobiStudy
+from hockney.apps.jacobi.app import JacobiStudy
 from hockney.apps.launched import Runs, Told, records
-from hockney.apps.stencil.calibrate import PredictionSource
-from hockney.apps.stencil.choice import USUAL_CELL_S, rank_grids
-from hockney.apps.stencil.grids import Grid, cells_of, factorisations, grid_of
-from hockney.apps.stencil.options import Exchange
+from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.apps.stencil.run import asking
-from hockney.apps.stencil.stencil import Stencil
-from hockney.apps.stencil.steps import StencilStep
-from hockney.apps.stencil.surroundings import Surroundings
 from hockney.campaign.plan import AppLaunching
-from hockney.errors import RequestError
-from hockney.machine.file import load
-from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Column
 from hockney.report.tables import Table
-from hockney.units import Extents, format_time
+from hockney.units import format_time, percent
 
 
 def _answer(record: AppRecord) -> JacobiAnswer:
@@ -44,7 +35,7 @@ COLUMNS: list[Column[AppRecord]] = [
     Column("sweep", lambda record: format_time(record.time_s / record.parameters["iterations"])),
     Column("MLUP/s", lambda record: f"{_answer(record).mlups:.5g}"),
     Column("bound", lambda record: f"{bound:.5g}" if (bound := _answer(record).bound_mlups) else ""),
-    Column("of bound", lambda record: f"{share:.1%}" if (share := _answer(record).fraction_of_bound) else ""),
+    Column("of bound", lambda record: percent(share) if (share := _answer(record).fraction_of_bound) else ""),
     Column("compute", lambda record: _part(record, _answer(record).compute_s)),
     Column("pack", lambda record: _part(record, _answer(record).pack_s)),
     Column("MPI", lambda record: _part(record, _answer(record).wait_s)),
@@ -63,36 +54,13 @@ class JacobiRuns(Runs):
         yield from dict.fromkeys(filter(None, map(bound_in_words, self.runs)))
 
 
-def run(told: Told, study: JacobiStudy, launching: AppLaunching, choice: GridChoice) -> JacobiRuns:
-    """Every number of ranks and grid; without a grid that of the machine's costs, where they are given."""
-    if machine := choice.machine:
-        if study.grids or study.every_grid:
-            raise RequestError("--grid and --machine both say which grid", "give one of them")
-        costs = of_machine(load(machine), str(machine), both_ways=True)
-        try:
-            chosen = {
-                count: fastest_grid(count, study.cells, study.subdomain or 0, study.halo, costs)
-                for count in study.ranks
-            }
-        except RequestError as error:
-            raise RequestError(error.message, "name a --grid, or leave out --machine") from error
-        study = study.model_copy(update={"chosen": chosen})
+def run(told: Told, study: JacobiStudy, launching: AppLaunching) -> JacobiRuns:
+    """Every number of ranks and grid."""
     # With threads a rank has as many cores; without, binding stays as the options say.
     threads = study.threads if study.threads > 1 else None
     placed = launching.model_copy(update={"ranks": max(study.ranks), "threads": threads})
     runs = records(told, partial(asking, "jacobi", study), placed, has_free_cells=not study.cell_s)
     return JacobiRuns(runs, COLUMNS, study.scaling)
-
-
-def fastest_grid(ranks: int, cells: Extents | None, side: int, halo: Exchange, costs: MachineCosts) -> Grid:
-    """The grid with the shortest predicted sweep, all ranks being as far apart as was measured."""
-
-    def on(grid: Grid) -> StencilStep:
-        whole = cells or Extents(side * grid.x, side * grid.y, side * grid.z)
-        return StencilStep(Stencil(whole, grid, halo), USUAL_CELL_S)
-
-    source = PredictionSource(Surroundings(costs, lambda _: None))
-    return rank_grids(on, factorisations(ranks), source, 1)[0][0].grid
 
 
 def bound_in_words(record: AppRecord) -> str:

@@ -15,8 +15,6 @@ from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Contribution, Runs, is_readable
-from hockney.report.findings import Finding
-from hockney.report.marks import percent
 from hockney.report.run_tables import ReportedRun
 
 MODEL: Formula = "weak_scaling_jacobi"
@@ -43,7 +41,7 @@ def section(runs: Runs) -> Contribution:
     """The runs, and P against ranks and grids beside the formula where there are several."""
     contribution = runs_section.section(APP, runs, reported, simulated_s)
     page = contribution.sections[0]
-    tables = _readable_tables(runs.records)
+    tables = scaling_tables([record for record in runs.records if is_readable(record, JacobiAnswer)])
     compared = beside_formula(tables, runs)
     page.tables += [beside.shown(_caption(beside.table)) for beside in compared]
     sources = dict.fromkeys(origin for beside in compared for origin in beside.links)
@@ -53,13 +51,7 @@ def section(runs: Runs) -> Contribution:
     ]
     page.note = " ".join(filter(None, [page.note, *notes]))
     add_scaling(APP, tables, runs, contribution)
-    contribution.findings += [finding for beside in compared for finding in of_formula(beside, page.id)]
     return contribution
-
-
-def _readable_tables(records: Sequence[AppRecord]) -> list[ScalingTable]:
-    """Of runs whose answers this version understands."""
-    return scaling_tables([record for record in records if is_readable(record, JacobiAnswer)])
 
 
 def _caption(table: ScalingTable) -> str:
@@ -71,29 +63,18 @@ def _caption(table: ScalingTable) -> str:
 def beside_formula(tables: Sequence[ScalingTable], runs: Runs) -> list[Compared]:
     """The tables beside the formula, with the λ and B that a table states or the machine file has."""
     basis = runs.basis
-    links = None if basis is None else FormulaLinks(basis.machine)
+    links: dict[tuple[str, str, str], FormulaLinks] = {}
 
     def links_of(run: MeasuredGrid) -> Links:
         if (stated := stated_links(run.record)) is not None:
             return stated
-        if basis is None or links is None:
+        if basis is None:
             raise RequestError("there is no machine file", "")
         if why := basis.refused(run.record):
             raise RequestError(why, "")
-        return links(run.grid, basis.placement(run.record))
+        launched = (run.record.mpi, run.record.variant, run.record.mapping)
+        if launched not in links:
+            links[launched] = FormulaLinks(basis.of(run.record))
+        return links[launched](run.grid, basis.placement(run.record))
 
     return [compare(table, MODELS[MODEL], links_of) for table in tables]
-
-
-def of_formula(compared: Compared, anchor: str) -> list[Finding]:
-    """How much of what ranks lose the formula's communication explains."""
-    formula, ideal = compared.errors.formula_median, compared.errors.ideal_median
-    if formula is None or ideal is None:
-        return []
-    explained = max(0.0, 1 - formula / ideal) if ideal else 0.0
-    text = (
-        f"{APP.title}, {compared.scaling} scaling ({compared.name}): the formula, with its communication, is off "
-        f"by {percent(formula)} of the updates per second (median), ranks that lose nothing by {percent(ideal)}: "
-        f"communication explains {percent(explained)} of that."
-    )
-    return [Finding(text, anchor, 0.4)]

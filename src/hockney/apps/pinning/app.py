@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import BaseModel, Field
 
 from hockney.apps.pinning.plan import SPREADS
 from hockney.apps.repetitions import Repetitions
-from hockney.campaign.plan import AppLaunching
+from hockney.campaign.plan import AppLaunching, launch
 from hockney.fields import Option
 from hockney.report.application import App, Question, apps
+from hockney.runner.launchers.base import BindTo
 from hockney.words import listed
 
 
@@ -20,37 +21,34 @@ class WishOptions(BaseModel):
 
     spread: Annotated[
         str,
-        Option(
-            f"The wish: {listed(SPREADS)}, or CPUs such as 0,6,7,13, one for each thread, rank by rank. "
-            "The run is compared with it."
-        ),
+        Option(f"Placement to compare with: {listed(SPREADS)}, or a CPU for each thread, such as 0,6,7,13."),
     ] = ""
     thread_spread: Annotated[
         str,
-        Option(
-            "Threads of a rank on consecutive cores (close), or far apart in its share of the --spread's unit "
-            "(spread)."
-        ),
+        Option("Put the threads of a rank on consecutive cores (close) or far apart (spread)."),
     ] = "close"
-    plan: Annotated[bool, Option("The plan, and each launcher's options.", flags=("--dry-run",))] = False
+    plan: Annotated[
+        bool, Option("Print the plan and the options of each launcher, and launch nothing.", flags=("--dry-run",))
+    ] = False
     topology: Annotated[
         str,
         Option(
-            "With --dry-run: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 "
-            "threads' or a file.",
+            "Another machine for --dry-run: a file, or '2 packages x 2 numa x 4 cores x 2 threads'.",
             flags=("--node",),
         ),
     ] = ""
-    figure: Annotated[Path | None, Option("The node.")] = None
+    figure: Annotated[Path | None, Option("Picture of the node: .svg, .png or .html.")] = None
     repetitions: Repetitions = None
 
 
 class PinningLaunching(AppLaunching):
-    """Launch options with the threads of each rank."""
+    """Launch options with the binding and the threads of each rank."""
+
+    bind_to: Annotated[BindTo, launch(f"Bind each rank to: {listed(get_args(BindTo))}.")] = "core"
 
     threads: Annotated[
         int | None,
-        Option("Each on a core of its own. [default: as the environment says]"),
+        Option("OpenMP threads of each rank, a core for each. [default: as the environment says]"),
         Field(ge=1),
     ] = None
 

@@ -15,6 +15,7 @@ from hockney.apps.pinning.plan import PinningPlan
 from hockney.apps.pinning.topology import of_report
 from hockney.machine.node_topology import NodeTopology
 from hockney.records.nodes import cpu_ranges
+from hockney.words import grouped
 
 Kind = Literal["shared_cpu", "shared_core", "oversubscribed", "floating", "moved", "threads", "misplaced"]
 MOST_NAMED = 8
@@ -105,7 +106,7 @@ def findings(seen: Sight, plan: PinningPlan | None = None) -> list[PinningFindin
 
 def _oversubscribed(seen: Sight) -> list[PinningFinding]:
     findings = []
-    for host, members in _by_host(seen.threads).items():
+    for host, members in grouped(seen.threads, lambda thread: thread.host).items():
         allowed = {cpu for thread in members for cpu in thread.allowed}
         have, what = (len(allowed), "CPUs that they may use") if allowed else (seen.cores[host], "cores")
         if len(members) > have > 0:
@@ -114,36 +115,20 @@ def _oversubscribed(seen: Sight) -> list[PinningFinding]:
     return findings
 
 
-def _by_host(threads: Sequence[PlacedThread]) -> dict[str, list[PlacedThread]]:
-    groups: dict[str, list[PlacedThread]] = defaultdict(list)
-    for thread in threads:
-        groups[thread.host].append(thread)
-    return dict(groups)
-
-
 def _shared(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
     findings = []
     with_siblings = plan is None or plan.wish.bind_to == "core"
     # Hosts that are namespaces of one machine have its CPUs in common.
-    machines: dict[str, list[PlacedThread]] = defaultdict(list)
-    for thread in seen.threads:
-        machines[thread.machine].append(thread)
-    for members in machines.values():
-        node = seen.nodes[members[0].host]
-        on_cpu: dict[int, list[PlacedThread]] = defaultdict(list)
-        on_core: dict[int, list[PlacedThread]] = defaultdict(list)
-        for thread in members:
-            if thread.cpu is not None:
-                on_cpu[thread.cpu].append(thread)
-                on_core[node.by_number[thread.cpu].core if thread.cpu in node.by_number else thread.cpu].append(
-                    thread
-                )
+    for members in grouped(seen.threads, lambda thread: thread.machine).values():
+        on_cpu = grouped([thread for thread in members if thread.cpu is not None], lambda thread: thread.cpu or 0)
         for cpu, sharing in sorted(on_cpu.items()):
             if len(sharing) > 1:
                 text = f"threads {_names(sharing)} share CPU {cpu} of {sharing[0].host}"
                 findings.append(PinningFinding("shared_cpu", text))
-        for sharing in on_core.values():
-            cpus = sorted({thread.cpu for thread in sharing if thread.cpu is not None})
+        known = {number: cpu.core for number, cpu in seen.nodes[members[0].host].by_number.items()}
+        core_of = {cpu: known.get(cpu, cpu) for cpu in on_cpu}
+        for cpus in map(sorted, grouped(on_cpu, core_of.__getitem__).values()):
+            sharing = [thread for thread in members if thread.cpu in cpus]
             if with_siblings and len(cpus) > 1:
                 text = f"threads {_names(sharing)} share one core of {sharing[0].host}, CPUs {cpu_ranges(cpus)}"
                 findings.append(PinningFinding("shared_core", text))

@@ -52,6 +52,6 @@ def _finding(record: AppRecord, seen: Sight, wrong: list[PinningFinding]) -> Fin
     head = f"Pinning on {record.ranks} ranks{mapping}: "
     if wrong:
         more = f"; and {len(wrong) - 1} more, in the table" if len(wrong) > 1 else ""
-        return Finding(f"{head}{wrong[0].text}{more}.", ANCHOR, 0.8)
+        return Finding(f"{head}{wrong[0].text}{more}.", ANCHOR, 0.8, verdict="bad")
     text = f"{head}each of {counted(len(seen.threads), 'thread')} kept a core of its own while it was looked at."
-    return Finding(text, ANCHOR, 0.6)
+    return Finding(text, ANCHOR, 0.6, verdict="good")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, Field
 
 from hockney.apps.repetitions import Repetitions
 from hockney.campaign.plan import AppLaunching
+from hockney.errors import RequestError
 from hockney.fields import Option, Without
-from hockney.predict.options import MachineFile, NetworkOptions, Placing
+from hockney.predict.options import BetweenNodes, MachineFile, NetworkOptions, Placing
 from hockney.report.application import App, Question, apps
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
-from hockney.units import parse_positive_rate, parse_time
-from hockney.words import LARGEST, listed, names, wholes
+from hockney.words import LARGEST, listed, names, whole, wholes
 
 Exchange = Literal["sendrecv", "nonblocking", "persistent"]
 EXCHANGES: tuple[Exchange, ...] = get_args(Exchange)
@@ -37,18 +37,20 @@ class RingStudy(BaseModel):
     ranks: Annotated[
         list[int],
         Option(
-            "8, 8,16 or 1-24, in one launch. [default: the cores of this host]",
+            "Numbers of ranks, such as 8, 8,16 or 1-24. [default: the cores of this host]",
             read=partial(wholes, allowed=range(1, LARGEST + 1)),
         ),
     ] = Field(default_factory=lambda: [inventory().cores])
     exchange: Annotated[
         list[Exchange],
-        Option(f"{', '.join(EXCHANGES)}, or several.", read=names, show=",".join),
+        Option(
+            f"How neighbours exchange messages: {', '.join(EXCHANGES)}, or several.", read=names, show=",".join
+        ),
     ] = ["sendrecv"]
     topology: Annotated[
         list[Topology],
         Option(
-            f"{', '.join(get_args(Topology))}, or several.",
+            f"Communicator of the ring: {', '.join(get_args(Topology))}, or several.",
             flags=("--communicator",),
             read=names,
             show=",".join,
@@ -56,27 +58,21 @@ class RingStudy(BaseModel):
     ] = ["world"]
     iterations: Annotated[
         int | None,
-        Option("Cycles of a repetition; given, there is one repetition unless --repetitions says more."),
+        Option("Number of cycles in a repetition."),
         Field(ge=1, le=MOST_ITERATIONS),
     ] = None
     repetitions: Repetitions = None
     form: Annotated[
         Literal["table", "messages", "hops"],
-        Option("table; lines of a process: messages, hops.", flags=("--format",)),
+        Option("Form of the output: table, or lines of each process (messages, hops).", flags=("--format",)),
     ] = "table"
-    csv: Annotated[Path | None, Option("The statistics of every process, in µs.")] = None
-    out: Annotated[
-        Path | None,
-        Option(
-            "Folder for a file of each ring: npP.txt with its processes' lines, npP.csv with statistics.",
-            flags=("--files",),
-        ),
-    ] = None
-    machine: Annotated[Path | None, Option("To predict from.")] = None
-    model: Annotated[Model, Option(f"{listed(get_args(Model))}.")] = OURS
-    figure: Annotated[Path | None, Option("Time against processes.")] = None
+    csv: Annotated[Path | None, Option("CSV file with the statistics of every process, in µs.")] = None
+    machine: Annotated[Path | None, Option("Machine file whose prediction stands beside the measurement.")] = None
+    model: Annotated[Model, Option(f"Model of a cycle: {listed(get_args(Model))}.")] = OURS
+    figure: Annotated[Path | None, Option("Picture of time against ranks: .svg, .png or .html.")] = None
     map_by: Annotated[
-        list[MapBy], Option("core, socket, node, hwthread, or several.", read=names, show=",".join)
+        list[MapBy],
+        Option("Where ranks go: core, socket, node, hwthread, or several.", read=names, show=",".join),
     ] = ["core"]
 
 
@@ -85,48 +81,54 @@ class RingCase(NetworkOptions, Placing, MachineFile):
 
     ranks: Annotated[
         list[int],
-        Option("8, 8,16 or 1-24.", read=lambda text: sorted(set(wholes(text, range(1, MOST_RANKS + 1))))),
+        Option(
+            "Numbers of processes: 8, 8,16 or 1-24.",
+            read=lambda text: sorted(set(wholes(text, range(1, MOST_RANKS + 1)))),
+        ),
     ] = Field(default_factory=list)
-    exchange: Annotated[Exchange, Option(f"{listed(EXCHANGES)}.")] = "sendrecv"
-    model: Annotated[Model, Option(f"{listed(get_args(Model))}.")] = OURS
-    where: Annotated[list[str], Option("mapping, mpi, system, source, variant.")] = Field(default_factory=list)
-    locality: Annotated[str, Option("All neighbours, without --system. [default: the nearest measured]")] = ""
+    exchange: Annotated[Exchange, Option(f"How neighbours exchange messages: {listed(EXCHANGES)}.")] = "sendrecv"
+    model: Annotated[Model, Option(f"Model of a cycle: {listed(get_args(Model))}.")] = OURS
+    where: Annotated[list[str], Option()] = Field(default_factory=list)
+    locality: Annotated[str, Option("How far all neighbours are apart. [default: the nearest measured]")] = ""
+
+
+class Links(NamedTuple):
+    """Latencies and bandwidths of neighbours: in one domain, and between domains of `domain` ranks."""
+
+    within: BetweenNodes
+    across: BetweenNodes | None = None
+    domain: int | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Links:
+        """`0.34us,6.4GB/s`, or with domains of 12 ranks `0.34us,6.4GB/s:12:0.57us,5.5GB/s`; RequestError else."""
+        match text.split(":"):
+            case [within]:
+                return cls(BetweenNodes.read(within))
+            case [within, domain, across]:
+                return cls(BetweenNodes.read(within), BetweenNodes.read(across), whole(domain))
+        raise RequestError(f"{text!r} is no link", "write 0.34us,6.4GB/s, or 0.34us,6.4GB/s:12:0.57us,5.5GB/s")
 
 
 class Numbers(BaseModel):
-    """A latency and a bandwidth within a domain of `domain` ranks, and between two, instead of a machine file."""
+    """What messages of neighbours cost, instead of a machine file."""
 
-    latency_s: Annotated[
-        float | None, Option("In place of a machine file.", flags=("--latency",), read=parse_time)
-    ] = None
-    bandwidth_B_per_s: Annotated[
-        float | None,
-        Option("With --latency. [default: any]", flags=("--bandwidth",), read=parse_positive_rate),
-    ] = None
-    latency_across_s: Annotated[
-        float | None,
+    links: Annotated[
+        Links | None,
         Option(
-            "With --latency: latency of a message between domains.", flags=("--latency-across",), read=parse_time
+            "Latency and bandwidth of neighbours in place of a machine file, or within and across domains of 12 "
+            "ranks: 0.34us:12:0.57us.",
+            flags=("--link",),
+            read=Links.read,
         ),
-    ] = None
-    bandwidth_across_B_per_s: Annotated[
-        float | None,
-        Option(
-            "With --latency-across: bandwidth of messages between domains.",
-            flags=("--bandwidth-across",),
-            read=parse_positive_rate,
-        ),
-    ] = None
-    domain: Annotated[
-        int | None, Option("With --latency-across: consecutive ranks of a domain, such as a socket's cores.")
     ] = None
 
 
 APP = App(
     name="ring",
     title="Ring",
-    meaning="In each of as many hops as there are processes, every process sends a message of 4 B to either "
-    "neighbour and waits for one from either. A cycle ends when all have their own two messages back.",
+    meaning="A cycle has as many hops as processes. In each hop every process sends 4 B to both neighbours and "
+    "waits for one message from each. A cycle ends when all have their own two messages back.",
     run=Question(
         """Messages that travel once around a ring of processes, in both directions at once.
 
@@ -145,8 +147,8 @@ From the messages of a machine file, PingPing where it was measured, for the nei
 makes; or from a latency and a bandwidth alone.""",
         "hockney predict ring --ranks 1-24\n"
         "hockney predict ring --ranks 2,64,128,256 --system orfeo-epyc --mapping core --exchange nonblocking\n"
-        "hockney predict ring --ranks 2-24 --latency 0.34us --bandwidth 6372.991MB/s --latency-across 0.57us "
-        "--bandwidth-across 5530.801MB/s --domain 12 --model two-links --json",
+        "hockney predict ring --ranks 2-24 --link 0.34us,6372.991MB/s:12:0.57us,5530.801MB/s "
+        "--model two-links --json",
         {"case": RingCase, "numbers": Numbers},
         without_machine=("numbers",),
     ),
@@ -155,8 +157,8 @@ makes; or from a latency and a bandwidth alone.""",
     about="A process more is two messages more: on a line T(P) = a + 2 T_l P, the latency of a message is T_l = "
     "slope/2; where both messages of a hop travel at once, that is half a hop. e = (t_max − t_min)/2 over "
     "the repetitions.",
-    about_prediction="twice the slowest link between neighbours in each hop where messages are exchanged in "
-    "turns, once and what sending and receiving keep a processor busy where both travel at once.",
+    about_prediction="each hop costs the slowest link between neighbours: twice where messages take turns, once "
+    "where both travel at once; then what keeps a processor busy is added.",
 )
 
 apps.register("ring")(APP)

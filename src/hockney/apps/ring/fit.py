@@ -12,9 +12,10 @@ from hockney.apps.ring.app import OURS
 from hockney.apps.ring.lines import RingComparison, compared, predicted_s
 from hockney.apps.ring.rings import of_records
 from hockney.errors import RequestError
+from hockney.machine.locality import read
 from hockney.models._evaluate import BETWEEN, BestBaseline, RelativeErrors, best_baseline, held_out, quantiles
 from hockney.models.over_ranks.segments import segments
-from hockney.records.contents import Contents, read
+from hockney.records.contents import Contents
 from hockney.report.places import Places
 from hockney.statistics import Array, least_squares
 

@@ -20,6 +20,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.select import select_entry
 from hockney.models.base import Parameter
+from hockney.models.over_ranks.boundaries import begins
 from hockney.models.over_ranks.segments import Segment, Segments
 from hockney.predict.message import predict_message
 from hockney.records.record import LOCALITIES, Locality
@@ -233,13 +234,8 @@ def compared(
     for curve in curves:
         fitted = curve.fitted()
         tested = [
-            TestedBoundary(
-                examined.boundary.before,
-                examined.boundary.after,
-                examined.boundary.level,
-                examined.jump is not None if examined.possible else None,
-            )
-            for examined in (fitted.examined if fitted else [])
+            TestedBoundary(one.before, one.after, one.level, breaks)
+            for one, breaks in (fitted.examined.items() if fitted else ())
         ]
         points = [point(run, curve.name.exchange) for run in curve.runs]
         lines = [latency_line(curve, segment, pingpong) for segment in (fitted.segments if fitted else [])]
@@ -257,7 +253,7 @@ def in_words(comparison: RingComparison) -> list[str]:
 def unbroken(comparison: RingComparison) -> list[str]:
     """Boundaries of the placement at which a curve has no break, or too few points to tell."""
     lines = [
-        f"{tested.before} to {tested.after}, another {tested.level} begins: no break"
+        f"{tested.before} to {tested.after}, {begins(tested.level)} begins: no break"
         for tested in comparison.boundaries
         if tested.breaks is False
     ]
@@ -269,8 +265,8 @@ def unbroken(comparison: RingComparison) -> list[str]:
 
 
 def _line(line: LatencyLine) -> str:
-    begins = f" (another {line.begins} begins)" if line.begins else ""
-    processes = f"  {line.first} to {line.last} processes{begins}: "
+    from_there = f" ({begins(line.begins)} begins)" if line.begins else ""
+    processes = f"  {line.first} to {line.last} processes{from_there}: "
     if line.latency_s is None:
         return f"{processes}{line.points} numbers of processes: too few for a line"
     text = f"{processes}latency of a message = slope/2 = {line.latency}, adjusted R² {line.adjusted_r2:.4f}"

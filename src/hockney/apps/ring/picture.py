@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from hockney.apps.ring.lines import RingComparison
+from hockney.models.over_ranks.boundaries import begins
 from hockney.records.record import Locality
 from hockney.report.drawing import Drawing
 from hockney.report.drawn import write_drawing
@@ -29,8 +30,12 @@ def ring(curves: Mapping[str, RingComparison], model: str, name: str = "ring") -
     if any(line.style is ABSOLUTE for line in lines):
         lines.append(Line("fitted to absolute residuals", NOTHING, NOTHING, style=ABSOLUTE, width=0.9))
     marks = [
-        Mark((before + after) / 2, f"another {level}", Style(QUIET, (4, 3), ""))
-        for (before, after), level in _boundaries(curves).items()
+        Mark(
+            (before + after) / 2,
+            begins(level) + f" ({', '.join(whose)})" * (len(whose) < len(curves)),
+            Style(QUIET, (4, 3), ""),
+        )
+        for (before, after, level), whose in _boundaries(curves).items()
     ]
     points = [point for curve in curves.values() for point in curve.points]
     y = Axis("time of a cycle [µs]", "from_0", 1e-6, np.array([HEADROOM * max(point.time_s for point in points)]))
@@ -47,17 +52,17 @@ def ring(curves: Mapping[str, RingComparison], model: str, name: str = "ring") -
     )
 
 
-def _boundaries(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int], Locality]:
-    """The boundaries that are drawn: of more than `MOST_NAMED` those at which a line begins."""
-    levels = {
-        (boundary.before, boundary.after): boundary.level
-        for curve in curves.values()
-        for boundary in curve.curve.boundaries
-    }
-    if len(levels) <= MOST_NAMED:
-        return levels
-    begins = {segment.first for curve in curves.values() if curve.fitted for segment in curve.fitted.segments[1:]}
-    return {ends: level for ends, level in levels.items() if ends[1] in begins}
+def _boundaries(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int, Locality], list[str]]:
+    """Where boundaries are drawn, and of which curves: of more than `MOST_NAMED` those at which a line begins."""
+    whose: dict[tuple[int, int, Locality], list[str]] = {}
+    for name, curve in curves.items():
+        for boundary in curve.curve.boundaries:
+            whose.setdefault((boundary.before, boundary.after, boundary.level), []).append(name)
+    if len(whose) <= MOST_NAMED:
+        return whose
+    fitted = [curve.fitted for curve in curves.values() if curve.fitted]
+    firsts = {segment.first for each in fitted for segment in each.segments[1:]}
+    return {place: names for place, names in whose.items() if place[1] in firsts}
 
 
 def _lines(name: str, curve: RingComparison, look: Style, model: str) -> Iterator[Line]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hockney.apps.ring.app import Numbers, RingCase
+from hockney.apps.ring.app import Links, Numbers, RingCase
 from hockney.apps.ring.model import (
     ACROSS,
     MESSAGE_B,
@@ -105,11 +105,11 @@ def predict(_: Progress, case: RingCase, numbers: Numbers | None = None) -> Ring
             f"--ranks: {sum(case.ranks)} processes in all, more than {MOST_PROCESSES}",
             "name fewer numbers of processes: 16,256,4096",
         )
-    if numbers is not None and numbers.model_fields_set:
-        return _of_numbers(case, numbers)
+    if numbers is not None and numbers.links is not None:
+        return _of_links(case, numbers.links)
     network = figures_of(case)
     if network.are_given and network.latency_s is None:
-        raise RequestError("--network-bandwidth needs --network-latency", "a ring's messages have 4 B")
+        raise RequestError("--network needs a latency", "a ring's messages have 4 B")
     system = find_system(case.system) if case.system else None
     links = MachineLinks(machine_of(case), parse_where(case.where), network, system)
     if system is not None:
@@ -117,7 +117,7 @@ def predict(_: Progress, case: RingCase, numbers: Numbers | None = None) -> Ring
             raise RequestError("--locality means nothing with --system", "the system says where neighbours are")
 
         def neighbours(count: int) -> list[Locality]:
-            return around(placement(system, case.mapping, count, case.nodes, case.ppn))
+            return around(placement(system, case.mapping, count, None, case.ppn))
 
         return _answer(case, case.machine, neighbours, links, links.notes)
     refuse_places(case)
@@ -129,25 +129,19 @@ def predict(_: Progress, case: RingCase, numbers: Numbers | None = None) -> Ring
     return _answer(case, case.machine, alike, links, links.notes)
 
 
-def _of_numbers(case: RingCase, numbers: Numbers) -> RingPredictions:
+def _of_links(case: RingCase, given: Links) -> RingPredictions:
     for name, _, option in options(RingCase):
         if name in case.model_fields_set - {"ranks", "exchange", "model"}:
-            raise RequestError(f"{flag(name, option)} means nothing with --latency", "leave it out")
-    if numbers.latency_s is None:
-        raise RequestError("--bandwidth, --latency-across and --domain need --latency", "for example 0.34us")
-    if (numbers.latency_across_s is None) != (numbers.domain is None):
-        raise RequestError(
-            "--latency-across and --domain belong together", "for example --latency-across 0.57us --domain 12"
-        )
-    if numbers.bandwidth_across_B_per_s is not None and numbers.latency_across_s is None:
-        raise RequestError("--bandwidth-across needs --latency-across", "for example --latency-across 0.57us")
-    links = {WITHIN: _link(numbers.latency_s, numbers.bandwidth_B_per_s)}
-    if numbers.latency_across_s is not None:
-        links[ACROSS] = _link(numbers.latency_across_s, numbers.bandwidth_across_B_per_s)
-    return _answer(case, None, lambda count: around_domains(count, numbers.domain), links.__getitem__, [])
+            raise RequestError(f"{flag(name, option)} means nothing with --link", "leave it out")
+    links = {WITHIN: _link(*given.within)}
+    if given.across is not None:
+        links[ACROSS] = _link(*given.across)
+    return _answer(case, None, lambda count: around_domains(count, given.domain), links.__getitem__, [])
 
 
-def _link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
+def _link(latency_s: float | None, bandwidth_B_per_s: float | None) -> Link:
+    if latency_s is None:
+        raise RequestError("a ring's messages have 4 B: --link needs a latency", "for example 0.57us,5.5GB/s")
     message = link(latency_s, bandwidth_B_per_s)
     if message.time_s > LONGEST_S:
         raise RequestError(

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from hockney import writing
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import around
 from hockney.machine.placement import Placement
@@ -165,18 +163,6 @@ def statistics_csv(curves: Sequence[RingSeries]) -> str:
                 fields = ["" if value is None else f"{value:.7g}" for value in row.values()]
                 lines.append(",".join((*fields, *curve.name[2:])))
     return "\n".join(lines) + "\n"
-
-
-def write_processes(folder: Path, curves: Sequence[RingSeries], form: str) -> None:
-    """npP.txt and npP.csv for each ring; in a folder for each curve where there are several."""
-    for curve in curves:
-        place = folder / "-".join(curve.title_among(curves).split(", ")) if len(curves) > 1 else folder
-        writing.make_folder(place, "choose another folder")
-        for run in curve.runs:
-            lines = "\n".join(process_lines(run, form)) + "\n"
-            writing.replace(place / f"np{run.record.ranks}.txt", lines)
-            alone = RingSeries(curve.name, [run])
-            writing.replace(place / f"np{run.record.ranks}.csv", statistics_csv([alone]))
 
 
 def process_lines(run: RingRun, form: str) -> list[str]:

@@ -22,7 +22,6 @@ from hockney.apps.ring.rings import (
     of_records,
     process_lines,
     statistics_csv,
-    write_processes,
 )
 from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
@@ -49,7 +48,6 @@ class RingRuns(AppAnswer):
     notes: list[str]
     csv: Path | None
     figure: Path | None
-    out: Path | None
     form: Annotated[str, Field(exclude=True)]
 
     def text(self) -> Iterator[str | Table]:
@@ -62,7 +60,7 @@ class RingRuns(AppAnswer):
                 for run in comparison.curve.runs:
                     yield from process_lines(run, self.form)
         yield from self.notes
-        for path in filter(None, (self.csv, self.figure, self.out)):
+        for path in filter(None, (self.csv, self.figure)):
             yield f"wrote {path}"
 
 
@@ -114,8 +112,6 @@ def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
         checked_ending(study.figure)
     for path in filter(None, (study.csv, study.figure)):
         writing.expect_writable(path, "choose another place")
-    if study.out is not None:
-        writing.make_folder(study.out, "choose another folder")
     sweep = Sweep(study)
     for mapping in study.map_by:
         placed = launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping})
@@ -125,8 +121,6 @@ def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
     comparisons = compared(curves, links, study.model, notes, pingpong_of(machine))
     if study.csv is not None:
         writing.replace(study.csv, statistics_csv(curves))
-    if study.out is not None:
-        write_processes(study.out, curves, "messages" if study.form == "table" else study.form)
     if study.figure is not None:
         write(study.figure, {curve.curve.title: curve for curve in comparisons}, study.model)
     return RingRuns(
@@ -136,7 +130,6 @@ def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
         notes + (links.notes if links else []),
         study.csv,
         study.figure,
-        study.out,
         study.form,
     )
 

@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from statistics import median
 
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.app import APP, OURS
 from hockney.apps.ring.lines import (
     LatencyLine,
     RingComparison,
+    RingPoint,
     compared,
     largest_error_s,
     pingpong_of,
     signed,
     unbroken,
 )
-from hockney.apps.ring.model import MachineLinks, around, predict
+from hockney.apps.ring.model import MODELS, MachineLinks, around, predict
 from hockney.apps.ring.picture import ring as drawing
 from hockney.apps.ring.rings import RingSeries, around_of, of_records
-from hockney.models.over_ranks.jumps import SIGNIFICANCE
+from hockney.errors import RequestError
+from hockney.models.over_ranks.boundaries import begins
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Basis, Contribution, Runs, is_readable, page_id
-from hockney.report.findings import Finding
+from hockney.report.findings import Finding, Verdict, certainty
 from hockney.report.marks import percent
-from hockney.report.run_tables import Column, ReportedRun, interval, table
+from hockney.report.run_tables import Column, ReportedRun, interval, signed_percent, table
 from hockney.report.tables import Table
-from hockney.units import format_time
+from hockney.units import counted, format_time
 
 ANCHOR = page_id("ring")
 MOST_CURVES = 6
 """In one figure."""
+GOOD_ERROR = 0.1
+"""Of the PingPing model: beyond, look at what it leaves out."""
 MOST_SPREADS = 60
 """Rows of the table of spreads; the data of `--json` and the CSV files have all."""
 
@@ -62,7 +68,11 @@ def section(runs: Runs) -> Contribution:
     for data, run in zip(contribution.runs, contribution.timed, strict=False):
         data["largest_error_s"] = largest_error_s(run.samples_s)
     known = [run for run in runs.records if run.time_s > 0 and is_readable(run, RingAnswer)]
-    every = [_compared(curve, runs.basis) for curve in of_records(known, runs.place_of)]
+    series = of_records(known, runs.place_of)
+    every, both_links = ([_compared(curve, runs.basis, model) for curve in series] for model in MODELS)
+    contribution.findings += [finding for finding in map(of_model, every) if finding]
+    if (beside := _beside(every, both_links)).rows:
+        page.tables.append(beside)
     comparisons = [comparison for comparison in every if any(line.latency_s for line in comparison.segments)]
     if not comparisons:
         contribution.findings += without_lines([comparison.curve for comparison in every])
@@ -79,12 +89,57 @@ def section(runs: Runs) -> Contribution:
     return contribution
 
 
-def _compared(curve: RingSeries, basis: Basis | None) -> RingComparison:
-    """The lines of a curve, beside ping-pongs of its own library and variant."""
+def _compared(curve: RingSeries, basis: Basis | None, model: str) -> RingComparison:
+    """The lines of a curve, beside ping-pongs and the PingPing model of its own library and variant."""
     first = curve.runs[0].record
-    fits = basis is not None and not basis.refused(first)
-    pingpong = pingpong_of(basis.of(first) if basis is not None and fits else None)
-    return compared([curve], None, OURS, [], pingpong)[0]
+    machine = basis.of(first) if basis is not None and not basis.refused(first) else None
+    links = None
+    with suppress(RequestError):
+        links = MachineLinks(machine) if machine is not None else None
+    return compared([curve], links, model, [], pingpong_of(machine))[0]
+
+
+def _beside(curves: Sequence[RingComparison], both_links: Sequence[RingComparison]) -> Table:
+    """Each ring beside the PingPing model, ours and that of both links of the process with the most."""
+    rows = [
+        (curve, point, other.points[number])
+        for curve, other in zip(curves, both_links, strict=True)
+        for number, point in enumerate(curve.points)
+        if point.predicted is not None
+    ]
+    titles = [curve.curve for curve in curves]
+
+    def time(point: RingPoint) -> str:
+        return format_time(point.predicted.time_s) if point.predicted else ""
+
+    def error(point: RingPoint) -> str:
+        return signed_percent(point.predicted_over_measured - 1) if point.predicted_over_measured else ""
+
+    columns: list[Column[tuple[RingComparison, RingPoint, RingPoint]]] = [
+        Column("rings", lambda row: row[0].curve.title_among(titles), is_text=True),
+        Column("processes", lambda row: str(row[1].ranks)),
+        Column("cycle", lambda row: format_time(row[1].time_s)),
+        Column("PingPing model", lambda row: time(row[1])),
+        Column("its error", lambda row: error(row[1])),
+        Column("P (both links)", lambda row: time(row[2])),
+        Column("error of that", lambda row: error(row[2])),
+    ]
+    return table("Rings beside the PingPing model; a link is λ + n/b, PingPing's time of 4 B", rows, columns)
+
+
+def of_model(comparison: RingComparison) -> Finding | None:
+    """How far off the PingPing model is of a curve; None where it predicts nothing."""
+    errors = [
+        abs(point.predicted_over_measured - 1) for point in comparison.points if point.predicted_over_measured
+    ]
+    if not errors:
+        return None
+    text = (
+        f"Ring, {comparison.exchange}: the PingPing model is off by {percent(median(errors))} in the median of "
+        f"{counted(len(errors), 'ring')}."
+    )
+    verdict: Verdict = "good" if median(errors) <= GOOD_ERROR else "look"
+    return Finding(text, ANCHOR, 0.65, "PingPing model", verdict)
 
 
 def findings(curves: dict[str, RingComparison]) -> list[Finding]:
@@ -100,7 +155,7 @@ def findings(curves: dict[str, RingComparison]) -> list[Finding]:
             text = f"In the ring{whose} of {line.first} to {line.last} processes {what} {line.latency}{ratio}."
             said.append(Finding(text, ANCHOR, 0.6 if ratio else 0.5))
         for jump in comparison.fitted.breaks if comparison.fitted else []:
-            why = f"where another {jump.boundary} begins" if jump.boundary else "where no boundary is known"
+            why = f"where {begins(jump.boundary)} begins" if jump.boundary else "where no boundary is known"
             text = (
                 f"The ring{whose} breaks from {jump.before} to {jump.after} processes, {why}: × "
                 f"{jump.level_ratio:.2f} (p = {jump.p_value:.1g})."
@@ -111,17 +166,15 @@ def findings(curves: dict[str, RingComparison]) -> list[Finding]:
 
 def without_lines(curves: Sequence[RingSeries]) -> list[Finding]:
     """The time of a cycle on the most processes, where they are too few numbers for a line."""
-    cycles = []
+    found = []
     for curve in curves:
         most = max((run.record for run in curve.runs), key=lambda record: record.ranks)
         if most.ranks > 1:  # else its messages go nowhere
             whose = f" ({curve.title_among(curves)})" if len(curves) > 1 else ""
             reach = f"95 %: {bounds}" if (bounds := interval(most.low_s, most.high_s)) else "no interval"
-            cycles.append(f"on {most.ranks} processes{whose} a cycle takes {format_time(most.time_s)} ({reach})")
-    if not cycles:
-        return []
-    lacking = "what a further process costs needs a line, of at least five numbers of processes"
-    return [Finding(f"Ring: {', '.join(cycles)}; {lacking}.", ANCHOR, 0.6)]
+            text = f"Ring of {most.ranks} processes{whose}: a cycle takes {format_time(most.time_s)} ({reach})."
+            found.append(Finding(text, ANCHOR, 0.6, verdict=certainty(most.time_s, most.low_s, most.high_s)))
+    return found
 
 
 def _lines(curves: dict[str, RingComparison]) -> Table:
@@ -143,7 +196,7 @@ def _lines(curves: dict[str, RingComparison]) -> Table:
     columns: list[Column[tuple[str, LatencyLine]]] = [
         Column("rings", lambda row: row[0], is_text=True),
         Column("processes", lambda row: f"{row[1].first} to {row[1].last}"),
-        Column("from there", lambda row: f"another {row[1].begins}" if row[1].begins else "", is_text=True),
+        Column("from there", lambda row: begins(row[1].begins) if row[1].begins else "", is_text=True),
         Column("level", lambda row: step(row[1], "level_ratio")),
         Column("cost of a process more", lambda row: step(row[1], "slope_ratio")),
         Column("a", lambda row: signed(row[1].intercept_s)),
@@ -159,7 +212,7 @@ def _lines(curves: dict[str, RingComparison]) -> Table:
         Column("ping-pong", lambda row: "" if row[1].pingpong_s is None else format_time(row[1].pingpong_s)),
         Column("T_l / ping-pong", lambda row: _ratio(row[1])),
     ]
-    return table(f"Lines T(P) = a + 2 T_l P between breaks (F-test, p < {SIGNIFICANCE}){note}", rows, columns)
+    return table(f"Lines T(P) = a + 2 T_l P between breaks{note}", rows, columns)
 
 
 def _between(low_s: float | None, high_s: float | None) -> str:

@@ -14,6 +14,7 @@ from hockney.apps.stencil.grids import Grid, GridText, factorisations
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.over_ranks.choice import Time, fastest
 from hockney.report.application import Row
 
 UNCALIBRATED = 1.3
@@ -126,16 +127,15 @@ def rank_grids(
 
 
 def not_told_apart(ordered: Sequence[GridPrediction], source: PredictionSource) -> list[GridPrediction]:
-    """Those whose distance to the first is less than what both leave open.
+    """Those that the first is not faster than.
 
     Computation is common to all grids but for uneven parts, so that only the errors of communication count.
     """
-    best = ordered[0]
-    return [
-        prediction
-        for prediction in ordered[1:]
-        if prediction.time_s - best.time_s <= math.hypot(_open_s(best, source), _open_s(prediction, source))
-    ]
+    times = {
+        place: Time(grid.time_s, grid.time_s - _open_s(grid, source), grid.time_s + _open_s(grid, source))
+        for place, grid in enumerate(ordered)
+    }
+    return [ordered[place] for place in fastest(times).ties]
 
 
 def _open_s(prediction: GridPrediction, source: PredictionSource) -> float:

@@ -14,14 +14,6 @@ ROUND = 10
 """Sides are rounded down to multiples of it where they are longer."""
 
 
-def shrunk(cells: Extents, needed_B: float, free_B: float) -> Extents:
-    """The box of the same shape that takes `MEMORY_SHARE` of what is free at most; a plane stays one.
-
-    `needed_B` is above zero.
-    """
-    return scaled(cells, MEMORY_SHARE * free_B / needed_B)
-
-
 def scaled(cells: Extents, share: float) -> Extents:
     """The box of the same shape with that share of the cells at most, or itself; a plane stays one."""
     if share >= 1:
@@ -40,5 +32,5 @@ def proposing(error: Refused, cells: Extents, option: Callable[[Extents], str]) 
     if not error.needed_B or error.available_B is None:
         # An answer that does not say what is needed has zero.
         return error
-    fits = shrunk(cells, error.needed_B, error.available_B)
+    fits = scaled(cells, MEMORY_SHARE * error.available_B / error.needed_B)
     return Refused(error.message, f"{option(fits)} fits", error.needed_B, error.available_B)

@@ -10,6 +10,7 @@ from pydantic import PlainSerializer
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents, parse_extents
+from hockney.words import grouped
 
 MOST_ALONG = 10**9
 """Processes along one direction."""
@@ -29,6 +30,10 @@ class Grid(Extents):
     def directions(self) -> int:
         """Directions with more than one process, 0 to 3: those in which halos are exchanged."""
         return sum(count > 1 for count in self)
+
+    def fits(self, cells: Extents | None) -> bool:
+        """Whether each process has a cell along every direction; always where nothing says the cells."""
+        return cells is None or all(count <= along for count, along in zip(self, cells, strict=True))
 
 
 GridText = Annotated[Grid, PlainSerializer(str, return_type=str)]
@@ -77,21 +82,23 @@ def parse_grids(texts: Sequence[str], ranks: Sequence[int]) -> list[Grid]:
             raise RequestError("--grid all needs --ranks", "for example --ranks 48")
         return [grid for count in ranks for grid in factorisations(count)]
     grids = list(dict.fromkeys(parse_grid(text) for text in texts))
-    for grid in grids:
-        if ranks and grid.ranks not in ranks:
-            raise RequestError(
-                f"grid {grid} has {grid.ranks} processes, not {' or '.join(map(str, ranks))}",
-                "leave out --ranks, or --grid all for every grid that fits",
-            )
+    for grid in grids if ranks else ():
+        check_ranks(grid, ranks)
     return grids
+
+
+def check_ranks(grid: Grid, ranks: Sequence[int]) -> None:
+    """RequestError for a grid of none of these numbers of processes."""
+    if grid.ranks not in ranks:
+        raise RequestError(
+            f"grid {grid} has {grid.ranks} processes, not {' or '.join(map(str, ranks))}",
+            f"--ranks {grid.ranks}, or leave out --ranks or --grid",
+        )
 
 
 def by_ranks(grids: Iterable[Grid]) -> dict[int, list[Grid]]:
     """The grids of each number of ranks, the fewest first."""
-    groups: dict[int, list[Grid]] = {}
-    for grid in sorted(grids, key=lambda grid: grid.ranks):
-        groups.setdefault(grid.ranks, []).append(grid)
-    return groups
+    return dict(sorted(grouped(grids, lambda grid: grid.ranks).items()))
 
 
 def factorisations(ranks: int) -> list[Grid]:
@@ -120,11 +127,7 @@ def smallest_surface(ranks: int, cells: Extents | None) -> Grid:
         x, y, z = cells
         return (grid.x - 1) * y * z + (grid.y - 1) * x * z + (grid.z - 1) * x * y
 
-    fitting = [
-        grid
-        for grid in factorisations(ranks)
-        if cells is None or all(p <= n for p, n in zip(grid, cells, strict=True))
-    ]
+    fitting = [grid for grid in factorisations(ranks) if grid.fits(cells)]
     if not fitting:
         raise RequestError(
             f"no grid of {ranks} processes has a cell of {cells} for each of them along every direction",

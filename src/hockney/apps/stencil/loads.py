@@ -10,6 +10,7 @@ from hockney.apps.stencil.fitting import scaled
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
 from hockney.units import Extents
+from hockney.words import grouped
 
 Split = Literal["balanced", "cartesian", "blocks"]
 """`balanced`: all elements over all processes, the rest to the first. `cartesian`: as many
@@ -43,15 +44,7 @@ def _check_size(size: Extents) -> None:
 def _fits(size: Extents, grid: Grid, split: str) -> bool:
     if split == "balanced":
         return grid.ranks <= size.product
-    return all(processes <= cells for processes, cells in zip(grid, size, strict=True))
-
-
-def check_ranks(grid: Grid, ranks: int) -> None:
-    """RequestError for a grid of another number of processes."""
-    if grid.ranks != ranks:
-        raise RequestError(
-            f"grid {grid} has {grid.ranks} processes, not {ranks}", f"--ranks {grid.ranks}, or leave --grid out"
-        )
+    return grid.fits(size)
 
 
 def usual_grid(size: Extents, ranks: int, split: str) -> Grid:
@@ -86,7 +79,5 @@ def as_lines(of_ranks: Sequence[int]) -> list[str]:
     if len(set(of_ranks)) == 1:
         last = len(of_ranks) - 1
         return [f"P. 0-{last}: {of_ranks[0]}" if last else f"P. 0: {of_ranks[0]}"]
-    ranks: dict[int, list[str]] = {}
-    for rank, load in enumerate(of_ranks):
-        ranks.setdefault(load, []).append(str(rank))
-    return [f"P. {','.join(of_it)}: {load}" for load, of_it in ranks.items()]
+    ranks = grouped(range(len(of_ranks)), of_ranks.__getitem__)
+    return [f"P. {','.join(map(str, of_it))}: {load}" for load, of_it in ranks.items()]

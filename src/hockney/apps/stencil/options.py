@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.apps.repetitions import Repetitions, repetitions
-from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
+from hockney.apps.stencil.grids import Grid, check_ranks, factorisations, parse_grid, smallest_surface
 from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.predict.options import MessageCosts
 from hockney.runner.inventory import inventory
 from hockney.units import Extents, parse_extents, parse_time
-from hockney.words import listed
+from hockney.words import listed, wholes
 
 Exchange = Literal["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
 EXCHANGES: tuple[Exchange, ...] = get_args(Exchange)
@@ -37,6 +37,7 @@ Parameters = dict[str, int | float | str]
 MOST_CELLS = 10**6
 """Along one direction."""
 MOST_RANKS = 10**6
+parse_ranks = partial(wholes, allowed=range(1, MOST_RANKS + 1))
 
 
 def parse_cells(text: str) -> Extents:
@@ -57,18 +58,6 @@ def parse_unknowns(text: str) -> tuple[int, Extents]:
     return len(counts), Extents(*[*counts, 1][:3])
 
 
-def parse_ranks(text: str) -> list[int]:
-    """`1,2,4` → [1, 2, 4], at least one; RequestError for anything but positive whole numbers."""
-    counts = []
-    for word in text.split(","):
-        if not re.fullmatch(r"\s*0*[1-9][0-9]{0,6}\s*", word):
-            raise RequestError(f"{text!r} is not a list of ranks", "write 4 or 1,2,4")
-        counts.append(int(word))
-    if max(counts) > MOST_RANKS:
-        raise RequestError(f"at most {MOST_RANKS} ranks are launched, not {max(counts)}", "write 4 or 1,2,4")
-    return counts
-
-
 class StencilStudy(BaseModel):
     """Runs on several numbers of ranks and several process grids of each.
 
@@ -81,14 +70,15 @@ class StencilStudy(BaseModel):
     ranks: Annotated[
         tuple[int, ...],
         Option(
-            "Or several: 1,2,4, in one launch. [default: the cores of this host]", read=parse_ranks, commas=True
+            "Numbers of ranks, such as 1,2,4 or several. [default: the cores of this host]",
+            read=parse_ranks,
+            commas=True,
         ),
     ] = ()
     grids: Annotated[
         tuple[Grid, ...],
         Option(
-            "Repeat for several, also of several numbers of ranks; or all. [default: the one that "
-            "cuts through the fewest cells]",
+            "Processes along x, y and z, such as 4x3x2, or all (repeatable). [default: the smallest surface]",
             flags=("--grid",),
             read=lambda text: text if text == "all" else parse_grid(text),
             repeat=True,
@@ -97,15 +87,15 @@ class StencilStudy(BaseModel):
         ),
     ] = ()
     every_grid: bool = False
-    halo: Annotated[Exchange, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
-    faces: Annotated[Faces, Option(f"{listed(get_args(Faces))}.")] = "packed"
-    compute: Annotated[
-        bool, Option("On a simulated cluster --no-compute leaves out the arithmetic, not its time.")
-    ] = True
+    halo: Annotated[Exchange, Option(f"How faces are exchanged: {listed(EXCHANGES)}.", flags=("--exchange",))] = (
+        "nonblocking"
+    )
+    faces: Faces = "packed"
+    compute: Annotated[bool, Option("Leave out the arithmetic on a simulated cluster, not its time.")] = True
     cell_s: Annotated[
         float,
         Option(
-            "On a host of a simulated cluster.",
+            "Time of a cell on a simulated host, such as 1ns.",
             flags=("--cell-time",),
             read=parse_time,
             show=None,
@@ -130,11 +120,7 @@ class StencilStudy(BaseModel):
     @model_validator(mode="after")
     def _has_the_ranks_of_its_grids(self) -> Self:
         for grid in self.grids:
-            if grid.ranks not in self.ranks:
-                raise RequestError(
-                    f"grid {grid} has {grid.ranks} processes, not {' or '.join(map(str, self.ranks))}",
-                    f"--ranks {grid.ranks}, or leave out --ranks",
-                )
+            check_ranks(grid, self.ranks)
         return self
 
     def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
@@ -153,11 +139,7 @@ class StencilStudy(BaseModel):
         named = [grid for grid in self.grids if grid.ranks == ranks]
         if not named and not self.every_grid:
             return [smallest_surface(ranks, cells)]
-        fitting = [
-            grid
-            for grid in named or factorisations(ranks)
-            if cells is None or all(p <= n for p, n in zip(grid, cells, strict=True))
-        ]
+        fitting = [grid for grid in named or factorisations(ranks) if grid.fits(cells)]
         if len(fitting) < len(named) or not fitting:
             raise RequestError(
                 f"grid {next((grid for grid in named if grid not in fitting), ranks)} has more processes than "
@@ -185,19 +167,24 @@ class StencilCase(MessageCosts):
     operation: str = ""
     cells: Extents | None = None
     formulation: Variant | None = None
-    subdomain: Annotated[int | None, Option("Along each side of a cube.")] = None
+    subdomain: Annotated[int | None, Option("Cells along each side of the cube that each rank has.")] = None
     grids: Annotated[
         list[str],
-        Option(
-            "Repeat for several, also of several numbers of ranks; or all, with --ranks.",
-            flags=("--grid",),
-        ),
+        Option("Processes along x, y and z, such as 4x3x2, several, or all with --ranks.", flags=("--grid",)),
     ] = Field(default_factory=list)
-    ranks: Annotated[list[int], Option("Or several: 1,2,4.", read=parse_ranks)] = Field(default_factory=list)
-    halo: Annotated[Exchange, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
-    iterations: Annotated[int, Option("Their mean is given."), Field(ge=1)] = 10
+    ranks: Annotated[list[int], Option("Numbers of ranks, such as 48 or 1,2,4.", read=parse_ranks)] = Field(
+        default_factory=list
+    )
+    halo: Annotated[Exchange, Option(f"How faces are exchanged: {listed(EXCHANGES)}.", flags=("--exchange",))] = (
+        "nonblocking"
+    )
+    iterations: int = 10
+    """Consecutive ones, whose mean is the time."""
     cell_s: Annotated[float | None, Option(flags=("--cell-time",), read=parse_time)] = None
     runs: Annotated[
         Path | None,
-        Option("Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
+        Option(
+            "Folder of `hockney run` that says what a cell takes and calibrates communication.",
+            flags=("--table",),
+        ),
     ] = None

@@ -33,7 +33,7 @@ from hockney.apps.stencil.options import MOST_CELLS, SUMS, StencilCase
 from hockney.apps.stencil.solution import Solution
 from hockney.apps.stencil.stencil import Stencil
 from hockney.apps.stencil.steps import StencilStep
-from hockney.apps.stencil.surroundings import Surroundings, Tuned
+from hockney.apps.stencil.surroundings import Surroundings, Tuned, ranks_on_core, shared_cores
 from hockney.errors import RequestError
 from hockney.machine.placement import placement
 from hockney.predict.estimators.base import Progress
@@ -44,7 +44,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
-from hockney.units import Extents, format_time
+from hockney.units import Extents, format_number, format_time, percent
 
 USUAL_SIDE = 480
 """Cells along each side of the whole where no size is given."""
@@ -54,6 +54,8 @@ MOST_REFUSED = 3
 """Refused grids that are named on the terminal; --json has all."""
 SHOWN = 12
 """Grids that a table on the terminal has; --json has all."""
+MOST_RIVALS = 4
+"""Grids that are named as perhaps as fast."""
 MOST_OF_SEVERAL = 3
 """The same for each of several numbers of ranks."""
 
@@ -131,21 +133,21 @@ class GridsOfSeveralNumbers(AppAnswer):
             Column("grid", lambda grid: str(grid.grid), is_text=True),
             Column("time", lambda grid: format_time(grid.time_s)),
             Column("95 % interval", lambda grid: interval(grid.low_s, grid.high_s)),
-            Column("MLUP/s", lambda grid: f"{grid.mlups:.4g}"),
-            Column("communication", lambda grid: f"{grid.communication_share:.1%}"),
-            Column("speed-up", lambda grid: "" if grid.speedup is None else f"{grid.speedup:.4g}"),
-            Column("efficiency", lambda grid: "" if grid.efficiency is None else f"{grid.efficiency:.1%}"),
+            Column("MLUP/s", lambda grid: format_number(grid.mlups)),
+            Column("communication", lambda grid: percent(grid.communication_share)),
+            Column("speed-up", lambda grid: "" if grid.speedup is None else format_number(grid.speedup)),
+            Column("efficiency", lambda grid: "" if grid.efficiency is None else percent(grid.efficiency)),
             Column("solution", lambda grid: format_time(grid.solution_s.value) if grid.solution_s else ""),
             Column(
                 "its interval",
                 lambda grid: interval(grid.solution_s.low, grid.solution_s.high) if grid.solution_s else "",
             ),
         ]
+        for ranked in self.predictions:
+            yield from _choice(ranked)
         yield table(f"{self.operation}{on}, an iteration", shown, columns)
         if (left := sum(len(ranked.grids) for ranked in self.predictions) - len(shown)) > 0:
             yield f"and {left} slower grids (--json has all)"
-        for ranked in self.predictions:
-            yield from _choice(ranked)
         if self.solution:
             yield self.solution.in_words()
         scanned = self.growth[-1].ranks if self.growth else 0
@@ -153,7 +155,7 @@ class GridsOfSeveralNumbers(AppAnswer):
             where = (
                 f"from {step.ranks} ranks on ({step.grid})" if step.ranks else f"on none of up to {scanned} ranks"
             )
-            yield f"communication exceeds {step.share:.0%} of the time {where}"
+            yield f"communication exceeds {percent(step.share)} of the time {where}"
         how = "no run of the program was used for them"
         how = f"calibrated on {self.calibrated_on} runs" if self.calibrated_on else how
         yield f"communication: simulated with {self.origin}; {how}"
@@ -172,19 +174,20 @@ class GridsOfOneNumber(GridsOfSeveralNumbers, RankedGrids):
 
 def _choice(ranked: RankedGrids) -> Iterator[str]:
     if others := ranked.not_told_apart_from:
-        more = " and others" if len(others) > SHOWN else ""
-        yield f"{ranked.grid} is predicted fastest, but cannot be told from {', '.join(others[:SHOWN])}{more}"
+        more = f" and {len(others) - MOST_RIVALS} others" if len(others) > MOST_RIVALS else ""
+        rivals = f"{', '.join(others[:MOST_RIVALS])}{more}"
+        yield f"{ranked.grid} is predicted fastest, {format_time(ranked.time_s)}; as fast may be {rivals}"
     elif len(ranked.grids) > 1:
         second = ranked.grids[1]
-        yield f"{ranked.grid} is fastest, by {second.time_s / ranked.time_s - 1:.1%} over {second.grid}"
+        yield f"{ranked.grid} is fastest, by {percent(second.time_s / ranked.time_s - 1)} over {second.grid}"
 
 
-SolutionOfRuns = Callable[[MeasuredRuns], Solution | None]
-"""Says of runs how many iterations a whole solution takes."""
+SolutionOfRuns = Callable[[MeasuredRuns], Solution]
+"""Says of runs how many iterations a whole solution takes; RequestError where they do not tell."""
 
 
 def predict_grids(
-    progress: Progress, case: StencilCase, solution: SolutionOfRuns = lambda _: None
+    progress: Progress, case: StencilCase, solution: SolutionOfRuns | None = None
 ) -> GridsOfOneNumber | GridsOfSeveralNumbers:
     """The mean of the iterations on every grid asked for, the fastest of each number of ranks first.
 
@@ -198,7 +201,12 @@ def predict_grids(
         raise RequestError("--cell-time must be positive", "for example 0.9ns")
     grids = parse_grids(case.grids, case.ranks)
     runs = None if case.runs is None else measured_runs(case.runs)
-    solved = None if runs is None else solution(runs)
+    solved, unsolved = None, []
+    if runs is not None and solution is not None:
+        try:
+            solved = solution(runs)
+        except RequestError as error:
+            unsolved.append(f"no time of a solution: {error.message}; {error.hint}")
     iterations = case.iterations
     if solved is not None and "iterations" not in case.model_fields_set:
         iterations = max(1, round(solved.iterations.value))
@@ -216,7 +224,7 @@ def predict_grids(
         warnings.append(f"no size is given: {Extents(*(USUAL_SIDE,) * 3)} cells are taken")
     if case.cell_s is None and runs is None:
         warnings.append(
-            "what a cell takes is not known: 1 ns is taken; --cell-time or --runs say what it is on this machine"
+            "what a cell takes is not known: 1 ns is taken; --cell-time or --table say what it is on this machine"
         )
     computed = None
     if runs is not None:
@@ -226,9 +234,16 @@ def predict_grids(
     if computed is not None and computed.packing_s_per_B is not None:
         surroundings = replace(surroundings, costs=replace(costs, copy_s_per_B=computed.packing_s_per_B))
 
+    if computed is None:
+        warnings += [
+            shared_cores(ranks, most, "a cell takes so many times as long, at most")
+            for ranks in grids_of
+            if (most := ranks_on_core(case, ranks)) > 1
+        ]
+
     def step_on(grid: Grid) -> StencilStep:
         stencil = _stencil(case, grid)
-        cell_s = USUAL_CELL_S if case.cell_s is None else case.cell_s
+        cell_s = (USUAL_CELL_S if case.cell_s is None else case.cell_s) * ranks_on_core(case, grid.ranks)
         if computed is not None:
             cell_s = computed.at(_busy(computed, grid, surroundings)[0], largest_box_B(stencil))
         if case.formulation is None:
@@ -246,6 +261,10 @@ def predict_grids(
     def completed(grid: GridPrediction) -> GridPrediction:
         if computed is not None:
             grid = _with_open_cells(grid, _stencil(case, grid.grid), computed, surroundings)
+        elif grid.low_s is not None:
+            # Hardware threads gain at most that each rank is as fast as alone.
+            most = ranks_on_core(case, grid.grid.ranks)
+            grid = replace(grid, low_s=grid.low_s - grid.compute_s * (1 - 1 / most))
         grid = replace(grid, alone_per_s=alone)
         return grid if solved is None else replace(grid, solution_s=solved.time_s(grid))
 
@@ -286,7 +305,7 @@ def predict_grids(
         origin=costs.origin,
         calibrated_on=source.runs,
         tuned=source.surroundings.tuned,
-        warnings=[*dict.fromkeys(warnings), *(solved.warnings if solved else [])],
+        warnings=[*dict.fromkeys(warnings), *(solved.warnings if solved else unsolved)],
         predictions=ranked,
     )
     return several if len(ranked) > 1 else GridsOfOneNumber(**vars(several), **vars(ranked[0]))
@@ -310,7 +329,7 @@ def _surroundings(case: StencilCase, ranks: int) -> Surroundings:
     def place(ranks: int) -> Place | None:
         if system is None:
             return None
-        return place_of(placement(system, case.mapping, ranks, case.nodes, case.ppn), system)
+        return place_of(placement(system, case.mapping, ranks, None, case.ppn), system)
 
     return Surroundings(costs, place)
 
@@ -373,6 +392,7 @@ def _with_open_cells(
     factor = prediction.compute_s / taken_s
     return replace(
         prediction,
-        low_s=low_s - factor * (taken_s - least_s),
+        # A share of the time: what cells save cannot exceed what they take.
+        low_s=low_s * (1 - factor * (taken_s - least_s) / prediction.time_s),
         high_s=high_s + factor * (longest_s - taken_s),
     )

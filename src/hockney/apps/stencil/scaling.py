@@ -16,20 +16,20 @@ from hockney.apps.stencil.measured import cell_s_of, iterations_of, unusable
 from hockney.apps.stencil.told_apart import which_grid
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.over_ranks.boundaries import boundaries
+from hockney.models.over_ranks.boundaries import begins, boundaries
 from hockney.models.scaling.fit import Break
 from hockney.models.scaling.study import ScalingStudy, study
 from hockney.models.scaling.times import Times
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Contribution, Runs
 from hockney.report.application import App
-from hockney.report.findings import Finding
+from hockney.report.findings import Finding, Verdict
 from hockney.report.places import domains
 from hockney.report.scaling import add_laws
-from hockney.units import Extents
+from hockney.units import Extents, percent
 
-SUPER = 1.02
-"""Efficiency above which a speed-up is said to be more than ideal."""
+SUPER, GOOD, FAIR = 1.02, 0.8, 0.5
+"""Efficiency above which a speed-up is more than ideal; from which it is good, and from which it is fair."""
 
 
 @dataclass(frozen=True)
@@ -179,12 +179,15 @@ def _of_efficiency(name: str, table: ScalingTable, anchor: str) -> list[Finding]
     share = last.ratio.inverse
     is_super = (share.low or share.value) > SUPER
     why = f": more than ideal, {_why(table.alone.record, last.record)}" if is_super else ""
-    reach = share.bounds(".1%", none=" (no interval)")
+    reach = " (no interval)"
+    if share.low is not None and share.high is not None:
+        reach = f" (95 %: {percent(share.low)} to {percent(share.high)})"
     text = (
-        f"{name}: {last.grid.ranks} ranks on {last.grid} reach {last.mlups.value:.4g} MLUP/s, {share.value:.1%}"
-        f"{reach} of {last.grid.ranks} times one rank{why}."
+        f"{name}: {last.grid.ranks} ranks on {last.grid} reach {last.mlups.value:.4g} MLUP/s, "
+        f"{percent(share.value)}{reach} of {last.grid.ranks} times one rank{why}."
     )
-    return [Finding(text, anchor, 0.8 if is_super else 0.6)]
+    verdict: Verdict = "good" if share.value >= GOOD else "look" if share.value >= FAIR else "bad"
+    return [Finding(text, anchor, 0.8 if is_super else 0.6, verdict=verdict)]
 
 
 def _why(alone: AppRecord, record: AppRecord) -> str:
@@ -203,12 +206,10 @@ def _of_break(name: str, table: ScalingTable, broken: Break, runs: Runs, anchor:
     before, after = places[broken.before], places[broken.after]
     if before is None or after is None:
         why = "not explained: the runs do not say where their ranks were"
-    elif after.ranks > len({*after.core.tolist()}) and before.ranks == len({*before.core.tolist()}):
-        why = f"from {broken.after} ranks on, ranks share cores (hyper-threads)"
     else:
         of_ranks = {broken.before: domains(before), broken.after: domains(after)}
         levels = [boundary.level for boundary in boundaries(of_ranks, of_ranks.__getitem__)]
-        why = f"there another {levels[0]} begins" if levels else "not explained: nothing is full there"
+        why = f"there {begins(levels[0])} begins" if levels else "not explained: nothing is full there"
     text = (
         f"{name}: between {broken.before} and {broken.after} ranks an iteration's time steps by a factor of "
         f"{broken.ratio.value:.3g}{broken.ratio.bounds()}; {why}."

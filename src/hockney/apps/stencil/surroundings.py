@@ -9,7 +9,10 @@ import numpy as np
 
 from hockney import _core
 from hockney._core import Network, Problem, Schedule
+from hockney.apps.stencil.options import StencilCase
 from hockney.apps.stencil.stencil import WORK
+from hockney.machine.placement import placement
+from hockney.machine.system import find_system
 from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
@@ -96,3 +99,19 @@ class Surroundings:
 
 def _named(curves: Sequence[Curve]) -> list[tuple[str, Curve]]:
     return list(zip(TERMS, curves or [NOTHING] * len(TERMS), strict=True))
+
+
+def ranks_on_core(case: StencilCase, ranks: int) -> int:
+    """The most of so many ranks that share a core of the system of the case; 1 without one."""
+    if not case.system:
+        return 1
+    placed = placement(find_system(case.system), case.mapping, ranks, None, case.ppn)
+    return int(placed.turns.max()) + 1
+
+
+def shared_cores(ranks: int, most: int, between: str) -> str:
+    """What hardware threads mean for a prediction, in words."""
+    return (
+        f"{ranks} ranks: up to {most} share a core and are taken to take turns; what hardware threads gain is "
+        f"not known: {between}"
+    )

@@ -12,6 +12,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.statistics import NORMAL
+from hockney.words import grouped
 
 LEVEL = 0.05
 """How often grids that take the same are told apart."""
@@ -45,10 +46,8 @@ def _root_mean_square(values: Sequence[float]) -> float:
 
 def most_ranks_with_grids(records: Sequence[AppRecord]) -> int:
     """The largest number of ranks on which there are several grids; 0 without."""
-    grids: dict[int, set[object]] = {}
-    for record in records:
-        grids.setdefault(record.ranks, set()).add(stencil_of(record).grid)
-    return max((ranks for ranks, of_ranks in grids.items() if len(of_ranks) > 1), default=0)
+    of_counts = grouped(records, lambda record: record.ranks)
+    return max((n for n, runs in of_counts.items() if len({stencil_of(run).grid for run in runs}) > 1), default=0)
 
 
 def which_grid(head: str, records: Sequence[AppRecord], anchor: str, weight: float) -> list[Finding]:
@@ -58,7 +57,7 @@ def which_grid(head: str, records: Sequence[AppRecord], anchor: str, weight: flo
         return []
     ordered = sorted((record for record in records if record.ranks == ranks), key=lambda record: record.time_s)
     if not are_told_apart(ordered):
-        text = f"{head}: on {ranks} ranks no process grid can be told from the others."
+        text = f"{head}: on {ranks} ranks no process grid differs from the others by more than chance."
         return [Finding(text, anchor, 0.3)]
     best, worst = ordered[0], ordered[-1]
     margin = percent(worst.time_s / best.time_s - 1)

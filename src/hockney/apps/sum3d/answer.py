@@ -6,6 +6,8 @@ from pydantic import Field
 
 from hockney.records.answers import Answer
 
+PARTS = ("generate_s", "scatter_s", "compute_s", "gather_s", "pack_s")
+
 
 class Sum3dAnswer(Answer):
     """By rank: seconds of each part of a repetition's cycles, elements summed, and memory bandwidths.
@@ -42,11 +44,4 @@ class Sum3dAnswer(Answer):
     @property
     def parts_s(self) -> dict[str, list[float]]:
         """Each part's seconds by rank; without the elements' making where no rank made any."""
-        made = {"generate_s": self.generate_s} if any(self.generate_s) else {}
-        return {
-            **made,
-            "scatter_s": self.scatter_s,
-            "compute_s": self.compute_s,
-            "gather_s": self.gather_s,
-            "pack_s": self.pack_s,
-        }
+        return {name: getattr(self, name) for name in PARTS if name != PARTS[0] or any(self.generate_s)}

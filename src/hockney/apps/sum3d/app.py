@@ -15,12 +15,13 @@ from hockney.errors import RequestError
 from hockney.fields import Argument, Option, Without, flags_written
 from hockney.predict.options import MachineFile, NetworkOptions
 from hockney.report.application import App, Question, apps
-from hockney.units import Extents, parse_extents, parse_rate, parse_time
+from hockney.units import Extents, parse_extents, parse_rate
 from hockney.words import listed, names
 
 MOST_CYCLES = 10**6
 LARGEST_SEED = 2**62
-SIMULATED_MEMORY = "10GB/s"
+SIMULATED_B_PER_S = 1e10
+"""Memory bandwidth of a simulated host."""
 MOST = 2**31 - 1
 """Elements along a direction."""
 
@@ -48,18 +49,10 @@ def parse_sizes(texts: list[str]) -> list[Extents]:
 
 
 class Sum3dCosts(BaseModel):
-    """Which messages of a machine file cost what, and what a sum moves."""
+    """Which messages of a machine file cost what."""
 
-    locality: Annotated[str, Option("Rank 0 and the others. [default: the farthest measured]")] = ""
-    cache: Annotated[
-        str,
-        Option("Of the messages. [default: off where the matrices exceed the caches]"),
-    ] = ""
-    write_allocate: Annotated[
-        bool,
-        Option("The cache reads what is written: 32 B for each sum, not 24 B.", flags=("--write-allocate",)),
-    ] = False
-    algorithm: Annotated[str, Option("Of scatter and gather: linear or binomial.")] = "linear"
+    locality: Annotated[str, Option("How far rank 0 is from the others. [default: the farthest measured]")] = ""
+    algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
 
 
 def refuse_beside_table(costs: Sum3dCosts) -> None:
@@ -78,21 +71,19 @@ class Sum3dStudy(BaseModel):
     nz: Annotated[int | None, Argument("Elements along z.", metavar="nz")] = None
     sizes: Annotated[
         list[str],
-        Option("Elements, in place of nx ny nz; repeat for several.", flags=("--size",)),
+        Option("Elements along x, y and z, such as 240x100x100 (repeatable).", flags=("--size",)),
     ] = Field(default_factory=list)
     grid: Annotated[
         list[str],
         Option(
-            "Or several; all: every grid of --ranks; shapes: each once, longest along x. [default: as "
-            "alike as possible]",
+            "Processes along x, y and z, several, all, or shapes (each once). [default: as alike as possible]",
             read=names,
         ),
     ] = Field(default_factory=list)
     split: Annotated[
         list[Split],
         Option(
-            "balanced: all elements over all ranks; cartesian: as many as the grid says, in pieces; "
-            "blocks: the blocks of the grid themselves. Or several.",
+            "How elements are split over the ranks: balanced, cartesian, blocks, or several.",
             read=names,
             show=",".join,
         ),
@@ -100,88 +91,56 @@ class Sum3dStudy(BaseModel):
     pack: Annotated[
         bool,
         Option(
-            "With --split blocks: rank 0 copies each block into a buffer itself, in place of a datatype.",
+            "Copy each block into a buffer instead of using a datatype.",
             flags=("--pack",),
         ),
     ] = False
-    ranks: Annotated[int | None, Option("[default: the cores of this host]"), Field(ge=1)] = None
+    ranks: Annotated[int | None, Option("Number of ranks. [default: the cores of this host]"), Field(ge=1)] = None
     repetitions: Repetitions = None
     cycles: Annotated[
-        int, Option("Cycles of a repetition, whose time is their mean."), Field(ge=1, le=MOST_CYCLES)
+        int,
+        Option("Number of cycles in a repetition, whose time is their mean.", flags=("--iterations",)),
+        Field(ge=1, le=MOST_CYCLES),
     ] = 1
-    rounds: Annotated[
-        int | None,
-        Option("Visits of each configuration, in a new random order each time. [default: 1; 5 of several]"),
-        Field(ge=1),
-    ] = None
-    seed: Annotated[int, Option("The elements and the order."), Field(ge=0, le=LARGEST_SEED)] = 1
+    seed: int = Field(default=1, ge=0, le=LARGEST_SEED, description="of the elements and the order")
     generate: Annotated[
         bool,
-        Option("Rank 0 makes the elements anew in each cycle.", flags=("--generate",)),
+        Option("Generate the elements again in each cycle.", flags=("--generate",)),
     ] = False
     fresh: Annotated[
         bool,
-        Option("Every rank has new memory for its parts in each cycle.", flags=("--fresh",)),
+        Option("Allocate new memory in each cycle.", flags=("--fresh",)),
     ] = False
     loads_only: Annotated[
         bool,
-        Option("How many elements each rank gets.", flags=("--dry-run",)),
+        Option("Print how many elements each rank gets, and launch nothing.", flags=("--dry-run",)),
     ] = False
-    memory_bandwidth_B_per_s: Annotated[
-        float | None,
-        Option(
-            f"Of a simulated host; a real host's is measured. [default: {SIMULATED_MEMORY}]",
-            flags=("--memory-bandwidth",),
-            read=parse_rate,
-        ),
-    ] = None
 
 
-class Predicting(Sum3dCosts):
+class Predicting(BaseModel):
     """What predictions beside the measured times are from."""
 
-    machine: Annotated[Path | None, Option("Predictions beside what was measured.")] = None
-    table: Annotated[
-        Path | None,
-        Option("With --machine: this library's scatter and gather on as many ranks."),
-    ] = None
+    machine: Annotated[Path | None, Option("Machine file whose prediction stands beside the measurement.")] = None
 
 
 class Sum3dCase(Size, MachineFile):
     """What is summed on which ranks, and how fast their memory is."""
 
-    ranks: Annotated[int | None, Option("[default: those of --grid]")] = None
+    ranks: Annotated[int | None, Option("Number of ranks. [default: those of --grid]")] = None
     grid: Annotated[Grid | None, Option(read=parse_grid)] = None
-    split: Annotated[Split, Option(f"{listed(SPLITS)}.")] = "balanced"
+    split: Annotated[Split, Option(f"How the elements are split over the ranks: {listed(SPLITS)}.")] = "balanced"
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "Of a rank while all compute: `hockney run sum3d` measures it.",
+            "Memory bandwidth of a rank while all compute, such as 10GB/s.",
             flags=("--memory-bandwidth",),
-            read=parse_rate,
-        ),
-    ] = None
-    sum_bandwidth_B_per_s: Annotated[
-        float | None,
-        Option(
-            "Memory bandwidth of the sum, where other ranks' caches hold what it writes. [default: the memory's]",
-            flags=("--sum-bandwidth",),
             read=parse_rate,
         ),
     ] = None
     table: Annotated[
         Path | None,
-        Option("Scatter and gather on as many ranks, in place of simulated ones."),
+        Option("Campaign or tidy table with scatter and gather on as many ranks."),
     ] = None
-    element_time_s: Annotated[
-        float,
-        Option(
-            "Where each cycle makes its elements: the time of one, such as 8ns; `hockney run sum3d` says it. "
-            "[default: made before]",
-            flags=("--element-time",),
-            read=parse_time,
-        ),
-    ] = 0.0
 
 
 APP = App(
@@ -196,10 +155,10 @@ and packing. Every element of the result is checked bitwise. Of several sizes, g
 table, and a test whether the grid matters.""",
         """
 hockney run sum3d 240 100 100 --ranks 2 --machine machine.json
-hockney run sum3d 2400 100 100 --grid 8x3x1 --split cartesian --repetitions 10 --cycles 50
+hockney run sum3d 2400 100 100 --grid 8x3x1 --split cartesian --repetitions 10 --iterations 50
 hockney run sum3d --size 240x100x100 --size 120x200x100 --ranks 4 --grid all --split balanced,cartesian -o sums
 hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --dry-run
-hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi --platform cluster.xml
+hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi:cluster.xml
 """,
         {
             "study": Sum3dStudy,

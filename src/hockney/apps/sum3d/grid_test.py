@@ -106,19 +106,14 @@ class GridTest:
     @property
     def words(self) -> str:
         """The answer in a sentence."""
-        share, low, high = map(
-            percent, (self.grids_differ_by, self.grids_differ_by_low, self.grids_differ_by_high)
-        )
         if self.significant:
             return (
                 f"The grid matters for {self.what}: {self.slowest} takes {percent(self.slower)} longer than "
-                f"{self.fastest} ({self.method}, p = {self.p_value:.2g}); grids differ by {share} (standard "
-                f"deviation; 95 %: {low} to {high})."
+                f"{self.fastest} ({self.method}, p = {self.p_value:.2g})."
             )
         return (
-            f"No evidence that the grid matters for {self.what}: {self.method} over {self.configurations} "
-            f"configurations, p = {self.p_value:.2g}; if grids differ at all, then by at most {high} (standard "
-            f"deviation, upper end of its 95 % interval)."
+            f"No evidence that the grid matters for {self.what}, by {percent(self.grids_differ_by_high)} at most "
+            f"({self.method}, p = {self.p_value:.2g})."
         )
 
 

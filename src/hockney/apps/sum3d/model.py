@@ -14,14 +14,13 @@ from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.network_figures import NetworkFigures, with_network
-from hockney.predict.place import LOCALITIES, Place
+from hockney.predict.place import LOCALITIES
 from hockney.schedule.catalogue import algorithms, ask
 from hockney.units import Extents
 
-PARTS = ("generate_s", "scatter_s", "compute_s", "gather_s", "pack_s")
 ELEMENT_B = 8
-READ_AND_WRITTEN_B = {False: 3 * ELEMENT_B, True: 4 * ELEMENT_B}
-"""Of each sum: two elements read, one written, which is read before where the cache allocates on writes."""
+READ_AND_WRITTEN_B = 3 * ELEMENT_B
+"""Of each sum: two elements read, one written."""
 COPIED_B = 2 * ELEMENT_B
 """Of each element that is copied: read and written."""
 
@@ -61,8 +60,6 @@ def predict_sum3d(
     bandwidth_B_per_s: float,
     *,
     sum_bandwidth_B_per_s: float | None = None,
-    place: Place | None = None,
-    write_allocate: bool = False,
     algorithm: str = "linear",
     measured: MeasuredCollectives | None = None,
     cache: str = "warm",
@@ -88,7 +85,7 @@ def predict_sum3d(
         raise RequestError("a memory without bandwidth holds nothing", "for example 10GB/s")
     block_B = ELEMENT_B * max(of_ranks)
     own_s = COPIED_B * of_ranks[0] / bandwidth_B_per_s
-    compute_s = READ_AND_WRITTEN_B[write_allocate] * max(of_ranks) / summing_B_per_s + fresh_s
+    compute_s = READ_AND_WRITTEN_B * max(of_ranks) / summing_B_per_s + fresh_s
     pack_s = 3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0
     made = Sum3dPrediction(
         ranks=grid.ranks,
@@ -118,8 +115,7 @@ def predict_sum3d(
     if algorithm not in known:
         raise RequestError(f"scatter and gather have no algorithm {algorithm!r}", f"known: {', '.join(known)}")
     scatter_s, gather_s = (
-        _collective_s(collective, algorithm, grid.ranks, block_B, costs, place)
-        for collective in ("scatter", "gather")
+        _collective_s(collective, algorithm, grid.ranks, block_B, costs) for collective in ("scatter", "gather")
     )
     return replace(
         made,
@@ -127,16 +123,14 @@ def predict_sum3d(
         origin=costs.origin,
         scatter_s=2 * (scatter_s + own_s + fresh_s),
         gather_s=gather_s + own_s,
-        warnings=(*costs.warnings, *costs.assumptions(place, grid.ranks), *costs.beyond(block_B)),
+        warnings=(*costs.warnings, *costs.assumptions(None, grid.ranks), *costs.beyond(block_B)),
     )
 
 
-def _collective_s(
-    collective: str, algorithm: str, ranks: int, block_B: int, costs: MachineCosts, place: Place | None
-) -> float:
+def _collective_s(collective: str, algorithm: str, ranks: int, block_B: int, costs: MachineCosts) -> float:
     if ranks == 1:
         return 0.0
-    row = predict_one(ask(collective, algorithm, ranks=ranks, root=0, size_B=block_B), costs, place)
+    row = predict_one(ask(collective, algorithm, ranks=ranks, root=0, size_B=block_B), costs, None)
     if row.time_s is None:
         raise RequestError(f"{collective} by {algorithm} on {ranks} ranks: {row.note}", "ask for fewer ranks")
     return row.time_s
@@ -147,15 +141,14 @@ def costs_of(
     origin: str,
     size: Extents,
     locality: str = "",
-    cache: str = "",
     network: NetworkFigures | None = None,
 ) -> MachineCosts:
-    """Costs of messages of that locality and cache (`warm` or `off`; none: as `usual_cache`).
+    """Costs of messages of that locality, with the cache of `usual_cache`.
 
     Without a locality all that are known; `network` says what messages between nodes take where none were
     measured. RequestError where the machine file has none of those.
     """
-    cache = cache or usual_cache(machine, size)
+    cache = usual_cache(machine, size)
     entries = [entry for entry in machine.point_to_point if entry.cache in (cache, "")]
     if not entries:
         known = ", ".join(sorted({entry.cache for entry in machine.point_to_point})) or "nothing"

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hockney.apps.stencil.grids import GridText
-from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
+from hockney.apps.stencil.grids import GridText, check_ranks
+from hockney.apps.stencil.loads import as_lines, loads, usual_grid
+from hockney.apps.sum3d.answer import PARTS
 from hockney.apps.sum3d.app import Sum3dCase, Sum3dCosts, refuse_beside_table
 from hockney.apps.sum3d.collectives import MeasuredCollectives
-from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_sum3d, usual_cache
+from hockney.apps.sum3d.model import Sum3dPrediction, costs_of, predict_sum3d, usual_cache
 from hockney.errors import RequestError
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of
@@ -18,7 +19,7 @@ from hockney.predict.options import NetworkOptions
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
-from hockney.units import Extents, counted, format_time
+from hockney.units import Extents, counted, format_time, percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,6 @@ class PredictedSum(Sum3dPrediction, AppAnswer):
     split: str
     machine: Path
     memory_bandwidth_B_per_s: float
-    sum_bandwidth_B_per_s: float
     shares: dict[str, float]
     elements: list[int]
 
@@ -49,7 +49,7 @@ class PredictedSum(Sum3dPrediction, AppAnswer):
             Column(
                 "time", lambda name: format_time(self.time_s if name == "all" else getattr(self, f"{name}_s"))
             ),
-            Column("share", lambda name: f"{self.shares[name]:.1%}" if name in self.shares else ""),
+            Column("share", lambda name: percent(self.shares[name]) if name in self.shares else ""),
         ]
         yield table("", [*self.shares, "all"], columns)
         if reach := interval(self.low_s, self.high_s):
@@ -72,36 +72,32 @@ def predict(_: Progress, case: Sum3dCase, costs: Sum3dCosts, between: NetworkOpt
     if case.ranks is None and case.grid is None:
         raise RequestError("sum3d needs --ranks or --grid", "for example --ranks 24")
     grid = case.grid or usual_grid(case.size, case.ranks or 1, case.split)
-    check_ranks(grid, grid.ranks if case.ranks is None else case.ranks)
+    check_ranks(grid, [grid.ranks if case.ranks is None else case.ranks])
     elements = loads(case.size, grid, case.split)
     network = figures_of(between)
     if network.are_given and costs.locality not in ("", "network"):
         raise RequestError(
             f"--locality {costs.locality} says that no message goes between nodes",
-            "leave out --network-latency and --network-bandwidth",
+            "leave out --network",
         )
     if case.table is not None:
         refuse_beside_table(costs)
         if network.are_given:
             raise RequestError("figures of a network mean nothing with --table", "leave them out")
     machine = None if case.table and "machine" not in case.model_fields_set else machine_of(case)
-    messages, cache = None, costs.cache or "warm"
+    messages, cache = None, "warm"
     if machine is not None:
-        messages = costs_of(machine, str(case.machine), case.size, costs.locality, costs.cache, network)
-        cache = costs.cache or usual_cache(machine, case.size)
-    summing_B_per_s = memory_B_per_s if case.sum_bandwidth_B_per_s is None else case.sum_bandwidth_B_per_s
+        messages = costs_of(machine, str(case.machine), case.size, costs.locality, network)
+        cache = usual_cache(machine, case.size)
     predicted = predict_sum3d(
         case.size,
         grid,
         case.split,
         messages,
         memory_B_per_s,
-        sum_bandwidth_B_per_s=summing_B_per_s,
-        write_allocate=costs.write_allocate,
         algorithm=costs.algorithm,
         measured=MeasuredCollectives.of(case.table) if case.table else None,
         cache=cache,
-        generation_s=2 * case.size.product * case.element_time_s,
     )
     parts_s = {name: getattr(predicted, name) for name in PARTS}
     return PredictedSum(
@@ -112,7 +108,6 @@ def predict(_: Progress, case: Sum3dCase, costs: Sum3dCosts, between: NetworkOpt
         split=case.split,
         machine=case.machine,
         memory_bandwidth_B_per_s=memory_B_per_s,
-        sum_bandwidth_B_per_s=summing_B_per_s,
         shares={
             name.removesuffix("_s"): part_s / predicted.time_s
             for name, part_s in parts_s.items()

@@ -14,8 +14,7 @@ from hockney.apps.launched import Launched, Told, records
 from hockney.apps.stencil.fitting import proposing
 from hockney.apps.stencil.grids import Grid, parse_grids
 from hockney.apps.stencil.loads import SPLITS, as_lines, loads
-from hockney.apps.sum3d.app import Predicting, Sum3dStudy, parse_sizes, refuse_beside_table
-from hockney.apps.sum3d.collectives import MeasuredCollectives
+from hockney.apps.sum3d.app import Predicting, Sum3dStudy, parse_sizes
 from hockney.apps.sum3d.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.sums import (
@@ -25,7 +24,6 @@ from hockney.apps.sum3d.sums import (
     Sum3dRun,
     SumComparison,
     comparison,
-    expect_measured,
     predicted_cycle,
     problem_of,
     summary,
@@ -41,9 +39,9 @@ from hockney.report.run_tables import Column, interval, signed_percent, table
 from hockney.report.tables import Table
 from hockney.runner.inventory import inventory
 from hockney.runner.session import Refused
-from hockney.units import Extents, counted, format_rate, format_time
+from hockney.units import Extents, counted, format_rate, format_time, percent
 
-USUAL_ROUNDS = 5
+ROUNDS = 5
 """Of several configurations: drift then hits all of them alike."""
 FEW_RANKS = 8
 """Whose parts are all shown; of more, rank 0 and the slowest."""
@@ -98,8 +96,8 @@ class Sum3dRuns(AppAnswer):
         cycles = [run.predicted.parts["time_s"].error for run in self.runs if run.predicted]
         if errors := sorted(abs(error) for error in cycles if error is not None):
             yield (
-                f"predicted: {len(errors)} runs, error of the cycle median {errors[len(errors) // 2]:.1%}, "
-                f"largest {errors[-1]:.1%}"
+                f"predicted: {len(errors)} runs, error of the cycle median {percent(errors[len(errors) // 2])}, "
+                f"largest {percent(errors[-1])}"
             )
 
     def caveats(self) -> list[str]:
@@ -131,7 +129,7 @@ class Sum3dSweep:
         """RequestError for what the program would refuse."""
         self._asked = [problem.parameters(study) for problem in problems]
         self._sizes = [problem.size for problem in problems]
-        self._rounds = study.rounds or (1 if len(problems) == 1 else USUAL_ROUNDS)
+        self._rounds = 1 if len(problems) == 1 else ROUNDS
         self._seed = study.seed
 
     def asking(self, launched: Launched) -> Asking[AppRecord]:
@@ -149,34 +147,19 @@ class Sum3dSweep:
 def run(
     told: Told, study: Sum3dStudy, predicting: Predicting, launching: AppLaunching
 ) -> Sum3dRuns | Sum3dLoads | Sum3dSeveralLoads:
-    """Each size on each grid by each split, with predictions where a machine or a table is named."""
-    if study.memory_bandwidth_B_per_s is not None and not launching.platform:
-        raise RequestError("--memory-bandwidth is that of a simulated host", "leave it out: it is measured")
-    if predicting.table is not None:
-        refuse_beside_table(predicting)
+    """Each size on each grid by each split, with predictions where a machine is named."""
     problems = _problems(study)
     if study.loads_only:
         shown = [_loads(problem) for problem in problems]
         return shown[0] if len(shown) == 1 else Sum3dSeveralLoads("sum3d", shown)
     costs = {size: _costs(size, predicting) for size in dict.fromkeys(problem.size for problem in problems)}
-    collectives = MeasuredCollectives.of(predicting.table) if predicting.table else None
-    if collectives is not None:
-        for problem in problems:
-            expect_measured(problem, collectives)
     sweep = Sum3dSweep(problems, study)
     placed = launching.model_copy(update={"ranks": problems[0].grid.ranks})
     ran = records(told, sweep.asking, placed)
     runs = []
     for record in ran:
         known = _reaching(costs[problem_of(record).size], record, told)
-        predicted = predicted_cycle(
-            record,
-            known,
-            write_allocate=predicting.write_allocate,
-            algorithm=predicting.algorithm,
-            collectives=collectives,
-        )
-        runs.append(summary(record, predicted))
+        runs.append(summary(record, predicted_cycle(record, known)))
     compared: SumComparison = comparison(ran)
     return Sum3dRuns(runs, compared.configurations, compared.tests, len(problems) == 1)
 
@@ -232,12 +215,8 @@ def _reaching(costs: MachineCosts | None, record: AppRecord, told: Told) -> Mach
 
 def _costs(size: Extents, predicting: Predicting) -> MachineCosts | None:
     if predicting.machine is None:
-        if predicting.locality or predicting.cache:
-            raise RequestError("--locality and --cache are of predictions", "name a --machine")
         return None
-    return costs_of(
-        load(predicting.machine), str(predicting.machine), size, predicting.locality, predicting.cache
-    )
+    return costs_of(load(predicting.machine), str(predicting.machine), size)
 
 
 def _loads(problem: Sum3dProblem) -> Sum3dLoads:
@@ -262,7 +241,7 @@ def _in_full(run: Sum3dRun) -> Iterator[str | Table]:
     if (apart := run.apart) is not None and apart.error is not None:
         yield (
             f"parts timed apart, behind barriers: {format_time(apart.time_s)} in all "
-            f"({interval(apart.low_s, apart.high_s)}), {apart.error:+.1%}"
+            f"({interval(apart.low_s, apart.high_s)}), {percent(apart.error, sign=True)}"
         )
     if run.predicted:
         yield from _predicted(run.predicted)
@@ -277,7 +256,7 @@ def _parts(run: Sum3dRun) -> Table:
             Column(
                 part,
                 lambda rank, part=part, of_ranks_s=of_ranks_s: (  # type: ignore[misc]
-                    f"{format_time(of_ranks_s[rank])} {run.shares.by_rank[rank][part]:.1%}"
+                    f"{format_time(of_ranks_s[rank])} {percent(run.shares.by_rank[rank][part])}"
                 ),
             )
         )

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from statistics import fmean, median
+from statistics import fmean
 
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import APP
 from hockney.apps.sum3d.grid_test import COLUMNS
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.picture import grids
-from hockney.apps.sum3d.sums import SumComparison, apart, comparison, predicted_cycle, problem_of
+from hockney.apps.sum3d.sums import SumComparison, comparison, predicted_cycle, problem_of
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import UNREADABLE, Basis, Contribution, Runs, page_id
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
-from hockney.report.run_tables import ReportedRun, signed_percent, table
+from hockney.report.run_tables import ReportedRun, table
+from hockney.units import counted
 
 ANCHOR = page_id("sum3d")
 MOST_ROWS = 120
@@ -73,33 +74,19 @@ def section(runs: Runs) -> Contribution:
             page.figures = [figure for figure in page.figures if figure.name != "app-sum3d-grids"]
             page.figures.insert(0, grids(compared.groups))
         page.note = " ".join([*compared.sentences, page.note])
-    contribution.findings += findings(runs, compared, contribution)
+    contribution.findings += findings(runs, compared)
     return contribution
 
 
-def findings(runs: Runs, compared: SumComparison, contribution: Contribution) -> list[Finding]:
-    """Whether the grid matters, what share scatter and gather have, and the model beside what was measured."""
+def findings(runs: Runs, compared: SumComparison) -> list[Finding]:
+    """Whether the grid matters, and what share scatter and gather have."""
     answers = [(sentence, 0.6) for sentence in compared.sentences]
-    several = [run for run in runs.records if run.ranks > 1 and _parts_s(run)]
-    shares = [
-        (parts_s["scatter_s"] / total_s, parts_s["gather_s"] / total_s)
-        for parts_s in map(_parts_s, several)
-        if (total_s := sum(parts_s.values()))
-    ]
+    several = [parts_s for run in runs.records if run.ranks > 1 and any((parts_s := _parts_s(run)).values())]
+    shares = [(each["scatter_s"] + each["gather_s"]) / sum(each.values()) for each in several]
     if shares:
-        scatter, gather = (
-            f"{percent(fmean(part))} ({percent(min(part))} to {percent(max(part))})"
-            for part in zip(*shares, strict=True)
+        reach = f"{percent(min(shares))} to {percent(max(shares))} in {counted(len(shares), 'run')}"
+        text = (
+            f"Scattering and gathering take {percent(fmean(shares))} of the sum's time ({reach}), with waiting."
         )
-        text = f"Of the sum's time scattering is {scatter}, gathering {gather}, waiting among them"
-        answers.append((f"{text} (mean of {len(shares)} runs).", 0.5))
-    apart_errors = [parts.error for run in several if (parts := apart(run)) and parts.error is not None]
-    errors = [run["error"] for run in contribution.runs if run.get("error") is not None and run["ranks"] > 1]
-    for text, of_runs in (
-        ("A cycle takes what its parts take that were timed apart, behind barriers, within", apart_errors),
-        ("The model of the sum is off by", errors),
-    ):
-        if of_runs:
-            middle, least, most = map(signed_percent, (median(of_runs), min(of_runs), max(of_runs)))
-            answers.append((f"{text} {middle} (median of {len(of_runs)} runs; from {least} to {most}).", 0.4))
+        answers.append((text, 0.5))
     return [Finding(text, ANCHOR, weight) for text, weight in answers]

@@ -13,18 +13,18 @@ from pydantic import Field
 
 from hockney.apps.launched import Parameters
 from hockney.apps.repetitions import repetitions
-from hockney.apps.stencil.grids import Grid, cells_of, grid_of
-from hockney.apps.stencil.loads import as_lines, check, check_ranks, loads, usual_grid
-from hockney.apps.sum3d.answer import Sum3dAnswer
-from hockney.apps.sum3d.app import SIMULATED_MEMORY, Sum3dStudy
-from hockney.apps.sum3d.collectives import MeasuredCollectives
+from hockney.apps.stencil.grids import Grid, cells_of, check_ranks, grid_of
+from hockney.apps.stencil.loads import as_lines, check, loads, usual_grid
+from hockney.apps.sum3d.answer import PARTS, Sum3dAnswer
+from hockney.apps.sum3d.app import SIMULATED_B_PER_S, Sum3dStudy
 from hockney.apps.sum3d.grid_test import Configuration, GridTest, configuration, grid_test, judged
 from hockney.apps.sum3d.model import ELEMENT_B, predict_sum3d
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
 from hockney.statistics import NORMAL, t_reach
-from hockney.units import Extents, parse_rate
+from hockney.units import Extents
+from hockney.words import grouped
 
 CACHES = ("warm", "off")
 MOST_SHOWN = 65536
@@ -46,7 +46,7 @@ class Sum3dProblem:
         if packed and split != "blocks":
             raise RequestError(f"--pack means nothing for --split {split}", "pieces are contiguous there")
         processes = grid or usual_grid(size, ranks, split)
-        check_ranks(processes, ranks)
+        check_ranks(processes, [ranks])
         check(size, processes, split)
         return cls(size, processes, split, packed)
 
@@ -56,12 +56,7 @@ class Sum3dProblem:
         return ", ".join([self.split, *(["packed"] if self.packed else []), *more])
 
     def parameters(self, study: Sum3dStudy) -> Parameters:
-        """The keys of cpp/runner/apps/sum3d.cpp. RequestError for a memory without bandwidth."""
-        bandwidth_B_per_s = study.memory_bandwidth_B_per_s
-        if bandwidth_B_per_s is None:
-            bandwidth_B_per_s = parse_rate(SIMULATED_MEMORY)
-        if not bandwidth_B_per_s > 0:
-            raise RequestError("a memory without bandwidth holds nothing", "for example 10GB/s")
+        """The keys of cpp/runner/apps/sum3d.cpp."""
         return {
             **dict(zip(("nx", "ny", "nz"), self.size, strict=True)),
             **dict(zip(("px", "py", "pz"), self.grid, strict=True)),
@@ -69,23 +64,11 @@ class Sum3dProblem:
             "packed": int(self.packed),
             "seed": study.seed,
             "cycles": study.cycles,
-            "memory_bandwidth_B_per_s": bandwidth_B_per_s,
+            "memory_bandwidth_B_per_s": SIMULATED_B_PER_S,
             "generate": int(study.generate),
             "fresh": int(study.fresh),
             **repetitions(study.repetitions),
         }
-
-
-def expect_measured(problem: Sum3dProblem, collectives: MeasuredCollectives) -> None:
-    """RequestError where a table does not say, in any cache mode, what scatters and gathers of a problem take."""
-    for cache in CACHES:
-        try:
-            predict_sum3d(problem.size, problem.grid, problem.split, None, 1.0, measured=collectives, cache=cache)
-        except RequestError:
-            if cache == CACHES[-1]:
-                raise
-        else:
-            return
 
 
 def problem_of(record: AppRecord) -> Sum3dProblem:
@@ -105,10 +88,7 @@ class SumComparison:
     @property
     def groups(self) -> dict[str, list[Configuration]]:
         """By what they sum and where."""
-        groups: dict[str, list[Configuration]] = {}
-        for member in self.configurations:
-            groups.setdefault(member.size, []).append(member)
-        return groups
+        return grouped(self.configurations, lambda member: member.size)
 
     @property
     def sentences(self) -> list[str]:
@@ -277,16 +257,12 @@ def summary(record: AppRecord, predicted: PredictedCycle | None = None) -> Sum3d
 def predicted_cycle(
     record: AppRecord,
     costs: MachineCosts | None,
-    *,
-    write_allocate: bool = False,
-    algorithm: str = "linear",
-    collectives: MeasuredCollectives | None = None,
 ) -> PredictedCycle | None:
     """What rank 0 measured, but for the sum, which is the slowest rank's: rank 0 waits for it in its gather.
 
-    With `collectives` scatter and gather are what was measured of them. None without either.
+    None without costs.
     """
-    if costs is None and collectives is None:
+    if costs is None:
         return None
     problem, answer = problem_of(record), record.answer.read_as(Sum3dAnswer)
     last_cache_B = float(record.answer.as_said().get("last_level_cache_B") or math.inf)
@@ -294,13 +270,10 @@ def predicted_cycle(
         problem.size,
         problem.grid,
         problem.split,
-        None if costs is None else costs.on_nodes(record.nodes),
+        costs.on_nodes(record.nodes),
         # Each rank measured its own while all did: rank 0 copies, and the slowest holds up the gather.
         answer.memory_bandwidth_B_per_s[0],
         sum_bandwidth_B_per_s=min(answer.sum_bandwidth_B_per_s),
-        write_allocate=write_allocate,
-        algorithm=algorithm,
-        measured=collectives,
         cache="off" if 3 * ELEMENT_B * problem.size.product > last_cache_B else "warm",
         generation_s=max(answer.generation_s, default=0.0) if record.parameters.get("generate") else 0.0,
         fresh_s=max(answer.fresh_s, default=0.0) if record.parameters.get("fresh") else 0.0,
@@ -333,11 +306,10 @@ def apart(record: AppRecord) -> Apart | None:
     time_s, low_s, high_s = answer.apart_time_s, answer.apart_low_s, answer.apart_high_s
     if time_s is None:
         return None
-    names = ("generate_s", "scatter_s", "compute_s", "gather_s", "pack_s")
     is_known = None not in (low_s, high_s, record.low_s, record.high_s)
     meet = (low_s or 0.0) <= (record.high_s or 0.0) and (record.low_s or 0.0) <= (high_s or 0.0)
     return Apart(
-        **{name: getattr(answer, f"apart_{name}") for name in names},
+        **{name: getattr(answer, f"apart_{name}") for name in PARTS},
         time_s=time_s,
         low_s=low_s,
         high_s=high_s,

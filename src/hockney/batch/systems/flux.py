@@ -15,17 +15,18 @@ from hockney.batch.base import (
     JobAllocation,
     Partition,
     batch_systems,
-    hosts_of,
     rows,
     told,
 )
+from hockney.runner.launchers.base import JOBS
+from hockney.words import host_list
 
 
 def _allocated(environment: Environment) -> JobAllocation | None:
     job = environment.get("FLUX_JOB_ID") or told("flux", "getattr", "jobid")
     if not job:
         return None  # the system's own instance, on a login node
-    hosts = hosts_of(told("flux", "getattr", "hostlist"))
+    hosts = tuple(host_list(told("flux", "getattr", "hostlist")))
     # A line for each state; what is free, allocated and down is all there is.
     cores = sum(
         int(word) for word in told("flux", "resource", "list", "-n", "-o", "{ncores}").split() if word.isdigit()
@@ -71,9 +72,10 @@ def _partitions() -> list[Partition]:
 
 batch_systems.register("flux")(
     BatchSystem(
-        variable="FLUX_URI",
+        variable=JOBS["flux"],
         allocated=_allocated,
         submit=("flux", "batch"),
+        after=("--dependency=afterany:{job}",),
         job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
         state=lambda job: told("flux", "jobs", "-n", "-o", "{state}", job),
         waiting=frozenset({"NEW", "DEPEND", "PRIORITY", "SCHED"}),

@@ -14,6 +14,7 @@ from hockney.batch.base import (
     rows,
     told,
 )
+from hockney.runner.launchers.base import JOBS
 
 
 def _left_s(said: str) -> float | None:
@@ -52,9 +53,10 @@ def _partitions() -> list[Partition]:
 
 batch_systems.register("lsf")(
     BatchSystem(
-        variable="LSB_JOBID",
+        variable=JOBS["lsf"],
         allocated=_allocated,
         submit=("bsub",),
+        after=("-w", "ended({job})"),
         job_id=re.compile(r"Job <(\d+)> is submitted"),
         state=lambda job: told("bjobs", "-noheader", "-o", "stat", job),
         waiting=frozenset({"PEND", "PSUSP", "WAIT", "PROV"}),

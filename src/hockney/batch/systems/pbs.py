@@ -18,6 +18,7 @@ from hockney.batch.base import (
     lines_of,
     told,
 )
+from hockney.runner.launchers.base import JOBS
 
 
 def _attribute(said: str, name: str) -> str:
@@ -69,9 +70,10 @@ def _partitions() -> list[Partition]:
 
 batch_systems.register("pbs")(
     BatchSystem(
-        variable="PBS_JOBID",
+        variable=JOBS["pbs"],
         allocated=_allocated,
         submit=("qsub",),
+        after=("-W", "depend=afterany:{job}"),
         job_id=re.compile(r"^(\S+)\s*$", re.MULTILINE),
         state=lambda job: _attribute(told("qstat", "-f", job), "job_state"),
         # Letters of `job_state` (qstat(1B)); F and X have ended.

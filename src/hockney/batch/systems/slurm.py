@@ -14,10 +14,11 @@ from hockney.batch.base import (
     batch_systems,
     clock_s,
     hms,
-    hosts_of,
     rows,
     told,
 )
+from hockney.runner.launchers.base import JOBS
+from hockney.words import host_list
 
 
 def _counts(text: str) -> list[int]:
@@ -37,7 +38,7 @@ def _allocated(environment: Environment) -> JobAllocation:
     return JobAllocation(
         system="slurm",
         job=job,
-        hosts=hosts_of(environment.get("SLURM_JOB_NODELIST", "")),
+        hosts=tuple(host_list(environment.get("SLURM_JOB_NODELIST", ""))),
         cpus=tuple(_counts(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))),
         tasks=int(tasks) if tasks.isdigit() else None,
         left_s=left_s,
@@ -68,9 +69,10 @@ def _partitions() -> list[Partition]:
 
 batch_systems.register("slurm")(
     BatchSystem(
-        variable="SLURM_JOB_ID",
+        variable=JOBS["slurm"],
         allocated=_allocated,
         submit=("sbatch",),
+        after=("--dependency=afterany:{job}",),
         job_id=re.compile(r"Submitted batch job (\d+)"),
         state=lambda job: (
             told("squeue", "--noheader", "--jobs", job, "--states", "all", "--format", "%T")

@@ -20,6 +20,7 @@ from hockney.campaign.effects.base import (
 )
 from hockney.records.answers import StreamsAnswer
 from hockney.records.record import LOCALITIES, Locality
+from hockney.words import grouped
 
 SIZES_B = (8, 64, 512, 2048, 2**16, 2**18, 2**20)
 """None of 4 KiB: a library whose eager limit that is may count its header in, and the regime would be a guess."""
@@ -131,7 +132,4 @@ def _domains(here: Here, ranks: Sequence[int], level: int) -> list[list[int]]:
     rows, columns = [a for a, _ in near], [b for _, b in near]
     graph = coo_array((np.ones(len(near)), (rows, columns)), shape=(len(place), len(place)))
     _, labels = connected_components(graph, directed=False)
-    groups: dict[int, list[int]] = {}
-    for rank, label in zip(ranks, labels, strict=True):
-        groups.setdefault(int(label), []).append(rank)
-    return list(groups.values())
+    return list(grouped(ranks, lambda rank: int(labels[place[rank]])).values())

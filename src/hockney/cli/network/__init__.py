@@ -1,4 +1,4 @@
-"""`hockney network`: networks as exact graphs: hops, ports, bisection, traffic, maps of processes."""
+"""`hockney network`: compute hops, bisection and traffic of a network."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hockney.terminal import group
 
 network = group(
     "network",
-    examples="hockney network torus --shape 8x8x4 --link 10Gbit/s\n"
-    "hockney network traffic --topology torus:8x8x8 --traffic worst-pairing",
+    examples="hockney network show --topology torus:8x8x4,link=10Gbit/s\n"
+    "hockney network traffic --topology torus:8x8x8 --pattern worst-pairing",
     places=("hockney.cli.network",),
 )

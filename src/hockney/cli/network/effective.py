@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney import api
 from hockney.cli.network import network
-from hockney.options.network import EffectiveOptions, Routed
+from hockney.options.network import SAMPLES, EffectiveOptions, Routed
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import counted
@@ -18,8 +18,9 @@ from hockney.units import counted
     of=network,
 )
 def effective_bisection(on: Routed, options: EffectiveOptions, json: JsonOption = False) -> None:
-    """Effective bisection bandwidth against the number of nodes, with the bounds of the topology.
+    """Effective bisection bandwidth against the number of nodes, one way, with the bounds of the topology.
 
+    One way: half of the nodes sends to the other half, in what is computed and in what was measured.
     Computed: the mean over the pairs of random bisections, of which each gets what its most loaded link leaves.
     Measured: the effect `congestion` of a machine file, one point for each number of ranks of its campaigns.
     """
@@ -28,7 +29,7 @@ def effective_bisection(on: Routed, options: EffectiveOptions, json: JsonOption 
     if json:
         say.json(answer)
         return
-    say.line(f"effective bisection bandwidth of {answer.title}, as a share of full bisection")
+    say.line(f"effective bisection bandwidth of {answer.title}, one way, as a share of full bisection")
     computed = {share.nodes: share for share in answer.computed}
     measured = {share.ranks: share for share in answer.measured}
     say.rows(
@@ -39,13 +40,17 @@ def effective_bisection(on: Routed, options: EffectiveOptions, json: JsonOption 
             Column("mean over pairs", lambda row: row[1] and row[1].fraction, "{:.3f}".format),
             Column("95 % interval", lambda row: row[1] and _interval(row[1].low, row[1].high)),
             Column("least bisection", lambda row: row[1] and row[1].bisection_share, "{:.3f}".format),
-            Column("worst permutation", lambda row: row[1] and row[1].worst_permutation_share, "{:.3f}".format),
+            Column(
+                "worst permutation, all send",
+                lambda row: row[1] and row[1].worst_permutation_share,
+                "{:.3f}".format,
+            ),
             Column("measured", lambda row: row[2] and _measured(row[2].fraction, row[2].low, row[2].high)),
         ],
     )
     for finding in answer.findings():
         say.line(finding)
-    say.line(f"means over the pairs of {counted(options.samples, 'random bisection')} of each number of nodes")
+    say.line(f"means over the pairs of {counted(SAMPLES, 'random bisection')} of each number of nodes")
     if options.figure is not None:
         say.line(f"wrote {options.figure}")
 

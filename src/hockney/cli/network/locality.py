@@ -14,7 +14,7 @@ from hockney.units import counted, format_bytes, format_time
     "locality",
     examples="hockney network locality campaign --topology torus:4x4x4\n"
     "hockney network locality campaign --topology fat-tree:nodes=64,leaf-ports=16:8,spines=4,spine-ports=8 "
-    "--host-map hosts.txt --json",
+    "--mapping hosts.txt --json",
     of=network,
 )
 def locality(options: LocalityOptions, on: NamedTopology, json: JsonOption = False) -> None:
@@ -23,8 +23,6 @@ def locality(options: LocalityOptions, on: NamedTopology, json: JsonOption = Fal
     Nothing checks whether the hosts are where the topology has them: a line that does not fit says so.
     """
     answer, warnings = api.network_locality(options, on)
-    for warning in warnings:
-        say.warn(warning)
     if json:
         say.json(answer)
         return
@@ -54,3 +52,4 @@ def locality(options: LocalityOptions, on: NamedTopology, json: JsonOption = Fal
         say.line(f"L, between the farthest hosts ({far.hops} hops): {format_time(far.latency_s)} by this line")
     if answer.fit.reason:
         say.line(answer.fit.reason)
+    say.warnings(warnings)

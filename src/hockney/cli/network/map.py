@@ -15,7 +15,7 @@ from hockney.units import counted
     examples="hockney network map --pattern jacobi:8x8x4 --topology torus:8x8x4 --json\n"
     "hockney network map --pattern jacobi:16x16x8 --subdomain 64x64x64 --topology torus:8x8x4 --ppn 8\n"
     "hockney network map --pattern collective:allgather:ring:64 --bytes 64KiB --topology hypercube:6\n"
-    "hockney network map --pattern ring:16 --topology torus:4x4 --map-file mine.txt",
+    "hockney network map --pattern ring:16 --topology torus:4x4 --mapping mine.txt",
     of=network,
 )
 def map_(routed: Routed, options: MapOptions, nodes: NodeChoice, json: JsonOption = False) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney import api
 from hockney.cli.network import network
-from hockney.options.network import NodeChoice, Routed, TrafficOptions
+from hockney.options.network import SAMPLES, NodeChoice, Routed, TrafficOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.units import counted, format_bytes, format_rate, format_time
@@ -17,9 +17,9 @@ _EQUATION_2 = {
 
 @verb(
     "traffic",
-    examples="hockney network traffic --topology torus:8x8x8 --traffic worst-pairing\n"
-    "hockney network traffic --topology torus:8x8x8,link=10Gbit/s --traffic alltoall --routing dimension-order\n"
-    "hockney network traffic --topology hypercube:6 --traffic random-bisection --samples 20 --json",
+    examples="hockney network traffic --topology torus:8x8x8 --pattern worst-pairing\n"
+    "hockney network traffic --topology torus:8x8x8,link=10Gbit/s --pattern alltoall --routing dimension-order\n"
+    "hockney network traffic --topology hypercube:6 --pattern random-bisection --json",
     of=network,
 )
 def traffic(routed: Routed, options: TrafficOptions, nodes: NodeChoice, json: JsonOption = False) -> None:
@@ -66,10 +66,8 @@ def traffic(routed: Routed, options: TrafficOptions, nodes: NodeChoice, json: Js
     )
     if (share := answer.effective_bisection) is not None:
         within = "" if share.low is None else f" (95 % {share.low:.3g} to {share.high:.3g})"
-        drawn = counted(options.samples, "bisection")
-        say.line(
-            f"effective bisection bandwidth: {share.fraction:.4g} of full{within}, mean over pairs of {drawn}"
-        )
+        drawn = counted(SAMPLES, "bisection")
+        say.line(f"effective bisection bandwidth, {share.ways}: {share.fraction:.4g} of full{within}, of {drawn}")
     if (spread := answer.samples) is not None:
         for over, what in (
             (spread.worst, "congestion"),

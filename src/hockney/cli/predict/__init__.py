@@ -1,4 +1,4 @@
-"""`hockney predict`: the time of a message, a collective or an application that was not measured.
+"""`hockney predict`: predict the time of a message, a collective or an application.
 
 Verbs on applications stand in their folders.
 """
@@ -13,6 +13,15 @@ predict = group(
     "hockney predict allreduce --ranks 1048576 --machine bluegene_p\n"
     "hockney predict profile.json --ranks 4096 --machine bluegene_p",
     of_files="profile",
+    headings={
+        "Messages and collectives": "message collective datatype",
+        "Applications": "jacobi cg ring sum3d fft",
+        "Profiles": "profile",
+    },
+    words={
+        "message": "pingpong pingping bandwidth bidirectional send_overhead receive_overhead",
+        "collective": "bcast scatter gather reduce allreduce allgather reduce_scatter alltoall barrier",
+    },
     places=("hockney.cli.predict",),
     told=("hockney.apps.{}.predict",),
 )

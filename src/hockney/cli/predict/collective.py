@@ -1,75 +1,64 @@
-"""`hockney predict bcast|scatter|gather|reduce|allreduce`: the time of a collective by every algorithm.
-`hockney predict allgather|reduce_scatter|alltoall|barrier`: the time of a collective by every algorithm.
-"""
+"""`hockney predict collective`: the time of a bcast, reduce, allreduce, alltoall, … by every algorithm."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import typer
 
 from hockney import api
 from hockney.cli.predict import predict
 from hockney.options.predict import COLLECTIVES, CollectiveCase
-from hockney.terminal import JsonOption, say, verb
+from hockney.terminal import JsonOption, chosen, say, verb
 from hockney.terminal.say import Column
-from hockney.units import counted, format_bytes, format_interval, format_time
-
-LEAST_MARGIN = 0.005
-"""By less than this, which rounds to 0 %, nothing is called fastest."""
+from hockney.units import counted, format_bytes, format_interval, format_time, percent
 
 
-def _enter(operation: str) -> Callable[..., None]:
-    @verb(
-        operation,
-        examples=f"""
-hockney predict {operation} --ranks 1048576 --algorithm all --machine orfeo_thin
-hockney predict {operation} --ranks 128 --bytes 8 --bytes 1MiB --system orfeo-epyc --mapping core
-hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --system orfeo-epyc --mapping core
-hockney predict {operation} --ranks 512 --bytes 64KiB --machine bluegene_p --topology torus:8x8x8
-hockney predict {operation} --ranks 64 --bytes 64MiB --machine orfeo_thin --segment best
+@verb(
+    "collective",
+    examples="""
+hockney predict bcast --ranks 1048576 --machine orfeo_thin
+hockney predict allreduce --ranks 128 --bytes 8,1MiB --system orfeo-epyc --mapping core
+hockney predict bcast --ranks 200 --bytes 64KiB --table table.csv.gz --system orfeo-epyc --mapping core
+hockney predict alltoall --ranks 512 --bytes 64KiB --machine bluegene_p --topology torus:8x8x8
 """,
-        of=predict,
-    )
-    def command(case: CollectiveCase, as_json: JsonOption = False) -> None:
-        """The time of a collective by every algorithm.
+    of=predict,
+)
+def collective(context: typer.Context, case: CollectiveCase, as_json: JsonOption = False) -> None:
+    """The time of a collective by every algorithm.
 
-        Each algorithm is simulated with the machine's point-to-point costs (or those of a description of the
-        system, as a rough bound), or, with --table, calibrated on measured collectives, with intervals. Where
-        ranks are symmetric, one stands for all (`by_class`); where each further rank adds the same round, a line
-        through two small numbers of ranks gives the time (`closed_form`). The answer names the best algorithm
-        with its margin, or says that it cannot be told apart.
-        """
-        case = case.model_copy(update={"operation": operation})
-        with say.progress(quiet=as_json or case.table is None) as progress:
-            answer = api.predict_collective(case, progress)
-        if as_json:
-            say.json(answer)
-            return
-        for size in answer.predictions:
-            _show(answer, size)
-
-    return command
-
-
-for _operation in COLLECTIVES:
-    _enter(_operation)
+    Each algorithm is simulated with the machine's point-to-point costs (or those of a description of the
+    system, as a rough bound), or, with --table, calibrated on measured collectives, with intervals. Where
+    ranks are symmetric, one stands for all (`by_class`); where each further rank adds the same round, a line
+    through two small numbers of ranks gives the time (`closed_form`). The answer names the best algorithm
+    with its margin, or says that it cannot be told apart.
+    """
+    case = case.model_copy(update={"operation": chosen(context)})
+    with say.progress(quiet=as_json or case.table is None) as progress:
+        answer = api.predict_collective(case, progress)
+    if as_json:
+        say.json(answer)
+        return
+    for size in answer.predictions:
+        _show(answer, size, formulas=case.formulas)
+    say.warnings(text for size in answer.predictions for text in size.warnings)
 
 
-def _show(answer: api.PredictedCollective, size: api.PredictedSize) -> None:
+def _show(answer: api.PredictedCollective, size: api.PredictedSize, *, formulas: bool) -> None:
     of_size = f" of {format_bytes(size.bytes)}" if COLLECTIVES[answer.operation].has_size else ""
     title = f"{answer.operation}{of_size} on {counted(answer.ranks, 'rank')}, from {size.origin}"
-    say.rows(title, size.algorithms, COLUMNS)
-    say.line(_verdict(size))
+    say.line((_verdict(size), "bold"))
+    say.rows(title, size.algorithms, (*COLUMNS, *FORMULAS) if formulas else COLUMNS)
     if corrected := "; ".join(_correction(row) for row in size.algorithms if row.readable_s is not None):
         say.line(corrected)
-    if size.bounds:
-        latency, volume = (format_time(size.bounds[name]) for name in ("latency_s", "volume_s"))
-        say.line(f"no algorithm is faster than {latency} (latency) or {volume} (bytes)")
+    shortest_s = min((row.time_s for row in size.algorithms if row.time_s), default=0.0)
+    bounds = {of: size.bounds[name] for name, of in BOUNDS.items() if name in size.bounds}
+    if least := [
+        f"{format_time(least_s)} ({of})" for of, least_s in bounds.items() if least_s > FAR * shortest_s
+    ]:
+        say.line(f"no algorithm is faster than {' or '.join(least)}")
     for name, why in size.refused.items():
         say.line(f"{name}: {why}")
     if any(row.flat_B for row in size.algorithms):
         say.line("segments: the best of those simulated; in brackets, those that are slower by 5 % at most")
-    for warning in size.warnings:
-        say.warn(warning)
 
 
 def _named(row: api.AlgorithmTime) -> str:
@@ -93,7 +82,10 @@ COLUMNS = (
     Column("time", "time_s", format_time, is_number=True),
     Column("95 % interval", _interval),
     Column("method", "method"),
-    Column("exact", lambda row: row.formula or row.note),
+    Column("", "note"),
+)
+FORMULAS = (
+    Column("formula", "formula"),
     Column("asymptotic", "asymptotic"),
     Column("dominant", "dominant"),
 )
@@ -101,23 +93,48 @@ COLUMNS = (
 
 def _correction(row: api.AlgorithmTime) -> str:
     """What was simulated and what the correction adds to it, and how far it is a schedule-blind surface's."""
-    by = "by its formula" if row.method in ("fitted", "measured") else "simulated"
+    by = "fit" if row.method in OF_MODELS else "simulated"
     weight = f" (weight of the surface: {row.weight:.2g})" if row.weight else ""
-    share = f"{row.correction:+.1%} by what was measured around{weight}"
-    return f"{row.algorithm}: {format_time(row.readable_s or 0.0)} {by}, {share}"
+    share = f"corrected {percent(row.correction or 0.0, sign=True)} by neighbouring measurements{weight}"
+    return f"{row.algorithm}: {by} {format_time(row.readable_s or 0.0)}, {share}"
+
+
+OF_MODELS = ("fitted", "measured", "extrapolated")
+"""Methods of rows that measured collectives gave."""
+MOST_RIVALS = 4
+BOUNDS = {"latency_s": "latency", "volume_s": "bytes"}
+FAR = 0.1
+"""A bound below this share of the shortest time says nothing."""
 
 
 def _verdict(size: api.PredictedSize) -> str:
     if size.best is None:
-        return "no time is known, only what it takes at least"
+        return "No time is known, only what it takes at least."
     if sum(row.time_s is not None for row in size.algorithms) > 1 and size.margin is None:
-        return "nothing is sent"
-    rivals = ", ".join(size.not_told_apart_from)
+        return "Nothing is sent."
+    best, rivals = next(row for row in size.algorithms if row.algorithm == size.best), _rivals(size)
+    takes = f"{size.best}, {format_time(best.time_s or 0.0)}"
     if size.margin is None:
-        return f"only {size.best} was predicted" + (f"; {rivals} may be as quick" if rivals else "")
-    by = f"{size.margin:.0%}" if round(size.margin, 2) < 1 else f"a factor of {1 + size.margin:.3g}"
-    if size.told_apart:
-        return f"{size.best} wins by {by} over the next"
-    if size.margin < LEAST_MARGIN:
-        return f"{size.best} cannot be told from {rivals}"
-    return f"{size.best} is predicted fastest, by {by}, but cannot be told from {rivals}"
+        return f"Only {takes}, was predicted{f'; as fast may be {rivals}' if rivals else ''}."
+    by = percent(size.margin) if round(size.margin, 2) < 1 else f"a factor of {1 + size.margin:.3g}"
+    if best.high_s and size.told_apart and (size.model_off is None or best.method in OF_MODELS):
+        return f"{takes} ({format_interval(best.low_s, best.high_s)}), is the fastest, by {by} over the next."
+    ahead = f"{by} ahead of the next" if size.told_apart else f"as fast may be {rivals}"
+    return f"Candidate: {takes}; {ahead}. {_doubt(size)}"
+
+
+def _rivals(size: api.PredictedSize) -> str:
+    rivals = size.not_told_apart_from
+    more = f" and {len(rivals) - MOST_RIVALS} others" if len(rivals) > MOST_RIVALS else ""
+    return ", ".join(rivals[:MOST_RIVALS]) + more
+
+
+def _doubt(size: api.PredictedSize) -> str:
+    """How far off the simulation was where it could be seen."""
+    if size.model_off is not None:
+        least, most = size.model_off
+        by = f"{least:.3g}" if f"{least:.3g}" == f"{most:.3g}" else f"{least:.3g} to {most:.3g}"
+        return f"The simulation is off by a factor of {by} on measured rows: see the intervals."
+    if any(row.high_s for row in size.algorithms):
+        return "Their intervals overlap."
+    return "No collective was measured here to check the simulation."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hockney import api
 from hockney.cli.predict import predict
-from hockney.options.predict import BlockFace, BlockLayout, EffectOptions
+from hockney.options.predict import EffectOptions, ScatteredData
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, format_time, percent
 
 LIBRARY, LOOP = "library", "by hand"
 """Answers of a verdict."""
@@ -16,20 +16,18 @@ LIBRARY, LOOP = "library", "by hand"
 @verb(
     "datatype",
     examples="""
-hockney predict datatype --machine ci_2core --layout vector --blocks 2048 --block 8B --stride 64B
-hockney predict datatype --machine ci_2core --layout irregular --blocks 500 --block 24B --stride 1KiB --json
-hockney predict datatype --machine ci_2core --face x --size 128x64x32 --element 4B
-hockney predict datatype --face y --size 64x64x64 --locality cache --where mapping=core
+hockney predict datatype --machine ci_2core --layout vector:2048x8B/64B
+hockney predict datatype --machine ci_2core --layout x:128x64x32/4B --json
 """,
     of=predict,
 )
-def datatype(blocks: BlockLayout, face: BlockFace, options: EffectOptions, as_json: JsonOption = False) -> None:
+def datatype(asked: ScatteredData, options: EffectOptions, as_json: JsonOption = False) -> None:
     """The time of a message from scattered memory, by an MPI datatype and packed by hand, and which is faster.
 
     The times come from the effect `datatypes` of a machine file: the measured one where this very layout was
     measured, else its model's.
     """
-    answer = api.predict_datatype(blocks, face, options)
+    answer = api.predict_datatype(asked, options)
     if as_json:
         say.json(answer)
         return
@@ -64,9 +62,9 @@ COLUMNS = (
     Column("95 % interval", _interval),
     Column("from", lambda way: "measured" if way.measured else "model"),
     Column("contiguous", "contiguous_s", format_time),
-    Column("fixed", lambda way: f"{100 * way.fixed_s / way.model_s:.0f} %"),
-    Column("blocks", lambda way: f"{100 * way.blocks_s / way.model_s:.0f} %"),
-    Column("lines", lambda way: f"{100 * way.lines_s / way.model_s:.0f} %"),
+    Column("fixed", lambda way: percent(way.fixed_s / way.model_s)),
+    Column("blocks", lambda way: percent(way.blocks_s / way.model_s)),
+    Column("lines", lambda way: percent(way.lines_s / way.model_s)),
 )
 
 

@@ -10,7 +10,7 @@ from hockney.cli.predict import predict
 from hockney.options.predict import FftCase
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import counted, format_bytes, format_bytes_rounded, format_interval, format_time
+from hockney.units import counted, format_bytes, format_interval, format_size, format_time
 
 
 @verb(
@@ -36,8 +36,7 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
     say.line(answer.why)
     if answer.nearest:
         say.line(_together(answer.nearest, case.topology))
-    for warning in dict.fromkeys(answer.warnings):
-        say.warn(warning)
+    say.warnings(answer.warnings)
 
 
 class _DivisionLine(NamedTuple):
@@ -77,10 +76,10 @@ def _lines(decision: api.FftDecision) -> Iterator[_DivisionLine]:
             format_time(way.time_s),
             format_interval(way.low_s, way.high_s),
             f"{way.messages:,}",
-            format_bytes_rounded(way.sent_B),
+            format_size(way.sent_B),
             ", ".join(f"{part.algorithm} of {format_bytes(part.block_B)}" for part in way.transpositions),
             way.row.dominant,
-            ("faster" if decision.told_apart else "faster, not told apart") if is_faster else "",
+            ("faster" if decision.told_apart else "faster, within the error") if is_faster else "",
         )
     for name, why in decision.refused.items():
         yield _DivisionLine("" if decision.divisions else ranks, name, transpositions=why)

@@ -1,69 +1,48 @@
-"""`hockney predict pingpong|pingping|bandwidth|bidirectional`: the time of one message, with its interval.
-`hockney predict send_overhead|receive_overhead`: the time of one message, with its interval.
-"""
+"""`hockney predict message`: the time of a pingpong, pingping, bandwidth, bidirectional, send_overhead, …"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import typer
 
 from hockney import api
 from hockney.cli.predict import predict
-from hockney.options.predict import POINT_TO_POINT, AddedEffects, Message
-from hockney.terminal import JsonOption, say, verb
+from hockney.errors import RequestError
+from hockney.options.predict import AddedEffects, Message
+from hockney.terminal import JsonOption, chosen, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_bytes, format_interval, format_rate, format_time
-
-
-def _examples(operation: str) -> str:
-    return f"""
-hockney predict {operation} --bytes 64KiB
-hockney predict {operation} --bytes 8 --bytes 1MiB --locality package
-hockney predict {operation} --bytes 4MiB --machine machine.json --variant tcp --json
-hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open MPI 5.0'
-hockney predict {operation} --bytes 8 --machine machine.json --reference 0.105us
-"""
-
-
-def _enter(operation: str) -> Callable[..., None]:
-    @verb(operation, examples=_examples(operation), of=predict)
-    def command(message: Message, as_json: JsonOption = False) -> None:
-        """The time of one message, with its 95 % interval, the formula used and the bandwidth."""
-        _answer(operation, message, None, as_json)
-
-    return command
+from hockney.units import format_bytes, format_interval, format_rate, format_time, percent
 
 
 @verb(
-    "pingpong",
-    examples=_examples("pingpong")
-    + """\
+    "message",
+    examples="""
+hockney predict pingpong --bytes 64KiB
+hockney predict bandwidth --bytes 8,1MiB --machine machine.json --where variant=tcp --json
 hockney predict pingpong --bytes 16KiB --machine bluegene_p --queue 13 --congestion 2.1
-hockney predict pingpong --bytes 8 --machine bluegene_p --hops 5 --hop-latency 50ns
-hockney predict pingpong --bytes 16KiB --machine ci_2core --busy-sender --layout vector --block 8B --stride 64B
 """,
     of=predict,
 )
-def pingpong(message: Message, effects: AddedEffects, as_json: JsonOption = False) -> None:
+def message(context: typer.Context, message: Message, effects: AddedEffects, as_json: JsonOption = False) -> None:
     """The time of one message, with its 95 % interval, the formula used and the bandwidth.
 
     With --hops, --queue, --layout, --congestion or --busy-sender, what a ping-pong hides is added, term by term,
     each with where it comes from. A term that is neither measured nor published nor given is refused.
     """
-    _answer("pingpong", message, effects, as_json)
-
-
-def _answer(operation: str, message: Message, effects: AddedEffects | None, as_json: bool) -> None:
+    operation = chosen(context)
+    if operation != "pingpong" and effects.are_asked:
+        raise RequestError(f"{operation} takes no effects of the network", "ask for `hockney predict pingpong`")
     answer = api.predict_messages(operation, message, effects)
     if as_json:
         say.json(answer)
         return
-    say.line("\n".join([answer.heading, *answer.remarks, *(_lines(each) for each in answer.predictions)]))
+    say.line("\n".join([answer.heading, *map(_lines, answer.predictions)]))
     for each in answer.with_effects:
         _show(each)
+    say.warnings(answer.warnings)
 
 
 def _lines(prediction: api.MessagePrediction) -> str:
-    """The time with its interval, the bandwidth, the formula, and what is in doubt."""
+    """The time with its interval, the bandwidth and the formula."""
     figures = [f"{format_bytes(prediction.size_B)}: {format_time(prediction.time_s)}"]
     if prediction.low_s is not None and prediction.high_s is not None:
         figures.append(f"95 % interval {format_interval(prediction.low_s, prediction.high_s)}")
@@ -73,11 +52,9 @@ def _lines(prediction: api.MessagePrediction) -> str:
         figures.append(prediction.remark)
     lines = [", ".join(figures), f"  {prediction.formula}"]
     if prediction.weight:
-        lines.append(
-            f"  that is {format_time(prediction.readable_s)}; interpolation between the measured sizes, of "
-            f"weight {prediction.weight:.2g}, corrects it by {prediction.correction:+.1%}"
-        )
-    return "\n".join([*lines, *(f"  {text}" for text in prediction.concerns)])
+        share = percent(prediction.correction, sign=True)
+        lines.append(f"  interpolation between the measured sizes corrects that by {share}")
+    return "\n".join(lines)
 
 
 def _interval(term: api.AddedTerm | api.AddedTime) -> str:
@@ -106,8 +83,3 @@ def _show(added: api.AddedTime) -> None:
     if added.is_bound:
         line += f" at most, {format_time(added.least_s)} without the terms of which only a bound is known"
     say.line(line)
-
-
-for _operation in POINT_TO_POINT:
-    if _operation != "pingpong":
-        _enter(_operation)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hockney import api
@@ -14,6 +14,8 @@ from hockney.units import counted, format_bytes, format_interval, format_time
 
 FEW = 20
 """Rows that the terminal shows; --json has all."""
+SLOW = 2
+"""A transfer that takes so many times its prediction has another cause than the model's error."""
 
 
 @verb(
@@ -34,14 +36,18 @@ def profile(case: ProfileCase, json: JsonOption = False) -> None:
         say.json(answer)
         return
     _show(answer)
-    for warning in answer.warnings:
-        say.warn(warning)
+    say.warnings(answer.warnings)
 
 
 def _show(answer: api.PredictedProfile) -> None:
     mpi = answer.mpi or "the profile's MPI"
     rows = [row for row in answer.rows if row.time_s is not None][:FEW]
-    say.rows(f"on {counted(answer.ranks, 'rank')}; times of a rank", [*rows, answer], COLUMNS)
+    say.line((f"{format_time(answer.time_s)} predicted, {format_time(answer.measured_s)} measured.", "bold"))
+    on = counted(answer.ranks, "rank")
+    on += f", measured on {answer.profiled_ranks}" if answer.ranks != answer.profiled_ranks else ""
+    say.rows(f"on {on}; calls and times of one rank (mean)", [*rows, answer], COLUMNS)
+    for line in _gap(answer):
+        say.line(line)
     left_out = [row for row in answer.rows if row.time_s is None]
     if left_out:
         names = ", ".join(sorted({row.operation for row in left_out}))
@@ -55,6 +61,27 @@ def _show(answer: api.PredictedProfile) -> None:
     if not answer.changes and answer.unknown_s < answer.time_s:
         known = " where the library's own choice is known" if answer.unknown_s else ""
         say.line(f"no other algorithm is predicted to be clearly faster{known}")
+
+
+def _gap(answer: api.PredictedProfile) -> Iterator[str]:
+    """Where the measured time goes that is not predicted, a line each; nothing where less was measured."""
+    if answer.measured_s <= answer.time_s:
+        return
+    rows = [row for row in answer.rows if row.time_s is not None]
+    unseen = [row for row in rows if row.waiting_s is None]
+    if answer.waiting_s:
+        of = f"{format_time(answer.waiting_s)} of {format_time(answer.measured_s)}"
+        yield f"{of} is waiting for other ranks: not modelled"
+    if unseen:
+        names = ", ".join(sorted({row.operation for row in unseen}))
+        time_s = sum(row.measured_s for row in unseen)
+        yield f"{format_time(time_s)} is in {names}, which may hold waiting too: not seen apart"
+    moved_s = sum(row.measured_s - row.waiting_s for row in rows if row.waiting_s is not None)
+    if len(unseen) < len(rows):
+        time_s = sum(row.time_s or 0.0 for row in rows if row.waiting_s is not None)
+        text = f"{format_time(moved_s)} is transfer in collectives, {format_time(time_s)} predicted"
+        is_slower = answer.ranks == answer.profiled_ranks and moved_s > SLOW * time_s
+        yield f"{text}: ranks lost their core, or computed in it" if is_slower else text
 
 
 def _predicted(row: api.PredictedCalls | api.PredictedProfile) -> str:

@@ -36,6 +36,7 @@ class Around:
     """Measured points (n,): ranks, bytes, and measured over model with the ends of its interval (NaN: none)."""
 
     def __init__(self, ranks: Array, size_B: Array, ratio: Array, low: Array, high: Array) -> None:
+        self.ranks, self.size_B = ranks, size_B
         with np.errstate(divide="ignore"):
             self._off, below, above = np.log(ratio), np.log(ratio) - np.log(low), np.log(high) - np.log(ratio)
         self._reach = np.where(np.isfinite(below) & np.isfinite(above), [below, above], np.nan)
@@ -84,9 +85,9 @@ class Around:
     def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> AroundTimes:
         """The model's times (m,) with the ratios of the points around.
 
-        95 % of what was left out lay within `factor`. At a point the interval is that of the point, `factor`
-        where that has none; from there `factor` comes in as the deviation of a Brownian bridge does, and beyond
-        the points it grows with the root of the doublings.
+        95 % of what was left out lay within `factor`. At a point the interval is that of the point, none where
+        that has none; from there `factor` comes in as the deviation of a Brownian bridge does, and beyond the
+        points it grows with the root of the doublings.
         """
         rows, weights, sizes, outside = self._neighbours(ranks, size_B)
         beyond = (sizes + outside.max(axis=1)) / np.log(2)
@@ -96,8 +97,10 @@ class Around:
         bridge = np.minimum(2 * (1 - (_merged(rows, weights) ** 2).sum(axis=1)), 1.0)
         spread = np.maximum(bridge, np.where(beyond > 0, 1 + beyond, 0.0))
         width = np.where(spread > 0, unseen**2 * spread, 0.0)
-        reach = np.where(np.isnan(self._reach), unseen, self._reach)[:, rows]
-        own = (np.where(weights > 0, reach, 0.0) * weights).sum(axis=2)
+        reach = np.where(weights > 0, self._reach[:, rows], 0.0)
+        # Away from points without an interval `factor` has what they are off by in it.
+        reach = np.where(np.isnan(reach) & (spread > 0)[:, None], 0.0, reach)
+        own = (reach * weights).sum(axis=2)
         low, high = np.sqrt(own**2 + width)
         return AroundTimes(time_s, time_s * np.exp(-low), time_s * np.exp(high), beyond)
 

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.models.base import Parameter
-from hockney.models.collectives._torus import alltoall_factor
 from hockney.models.collectives.around import Around, AroundTimes
 from hockney.models.effects.base import Cell
 from hockney.models.views import Statement, Views
 from hockney.statistics import Array
+from hockney.units import percent
 
 if TYPE_CHECKING:
     from hockney.models.collectives.closed_form import ClosedForm
-    from hockney.models.collectives.expression import FormulaCall
+    from hockney.models.collectives.expression import Expression, FormulaCall
 
-Growth = Literal["1", "log2(P)", "ceil(log2(P))", "P-1", "max((P-1)/6, C)"]
-"""How a term grows with the ranks; C is the congestion of an alltoall on a cubic torus (`_torus.congestion`)."""
+Growth = Literal[
+    "1",
+    "log2(P)",
+    "ceil(log2(P))",
+    "floor(log2(P))+2r",
+    "P^(1/3)",
+    "P-1",
+    "P log2(P)",
+    "P^(4/3)",
+    "max((P-1)/6, C)",
+]
+"""How a term grows with the ranks; C is the congestion of an alltoall on a cubic torus (`_torus.congestion`).
 
-GROWTHS: dict[Growth, Callable[[Array], Array]] = {
-    "1": np.ones_like,
-    "log2(P)": np.log2,
-    "ceil(log2(P))": lambda ranks: np.frexp(ranks - 1)[1] + 0.0,
-    "P-1": lambda ranks: ranks - 1,
-    "max((P-1)/6, C)": lambda ranks: np.array([alltoall_factor(int(count)) for count in ranks.tolist()]),
-}
-"""Each of an array of ranks, same shape."""
+⌊log₂P⌋ + 2r are the rounds of recursive doubling, with r = 0 for P a power of two, else 1.
+"""
 Count = Literal["alpha", "bytes", "reduced"]
 
 
@@ -39,9 +46,9 @@ class _ModelPart(BaseModel):
 
 
 class Term(_ModelPart):
-    """factor × parameters[parameter] × growth(P), times the bytes S where `per_byte`."""
+    """factor × parameters[parameter] × growth(P), times the bytes n where `per_byte`."""
 
-    parameter: str
+    parameter: str = Field(default="", description="empty: the factor alone, with its unit")
     factor: float = 1.0
     growth: Growth = "1"
     per_byte: bool = False
@@ -63,6 +70,9 @@ class CollectiveRegime(_ModelPart):
     min_B: float = 0.0
     max_B: float | None = None
     lower_bound: bool = Field(default=False, description="the terms are what it takes at least, no time")
+    rivals: list[list[Term]] = Field(
+        default_factory=list, description="terms that grow otherwise and fit these points as well; the best first"
+    )
 
 
 class CollectiveQuality(_ModelPart):
@@ -72,7 +82,7 @@ class CollectiveQuality(_ModelPart):
     """
 
     points: int
-    median_relative_error: float
+    median_relative_error: float = Field(description="of the formula; 0 where there is none")
     p95_relative_error: float
     left_out_median: float | None = None
     left_out_p95: float | None = None
@@ -115,10 +125,11 @@ class CollectiveModel(_ModelPart):
 
     @model_validator(mode="after")
     def _terms_have_parameters(self) -> Self:
-        for term in (term for regime in self.regimes for term in regime.terms):
-            if term.parameter not in self.parameters:
+        sums = (terms for regime in self.regimes for terms in (regime.terms, *regime.rivals))
+        for term in chain.from_iterable(sums):
+            if term.parameter and term.parameter not in self.parameters:
                 raise ValueError(f"a term has no parameter {term.parameter!r}")
-            if term.counts is not None and self._form() is None:
+            if term.counts is not None and self.closed_form is None:
                 raise ValueError(
                     f"{self.operation} {self.algorithm} has no closed form that counts {term.counts}"
                 )
@@ -131,50 +142,73 @@ class CollectiveModel(_ModelPart):
     def time_s(self, ranks: int, size_B: float) -> float | None:
         """Seconds by the regime (a lower bound where it is one); None where no regime holds."""
         regime = self.regime(ranks, size_B)
-        return None if regime is None else self.at(regime, ranks, size_B)
+        return None if regime is None else self.at(regime.terms, ranks, size_B)
 
-    def at(self, regime: CollectiveRegime, ranks: float, size_B: float) -> float:
-        """Seconds by the terms of a regime, whether or not it holds there."""
-        return float(self.formula_s(regime, np.array([float(ranks)]), np.array([float(size_B)]))[0])
+    def at(self, terms: Sequence[Term], ranks: float, size_B: float) -> float:
+        """Seconds by these terms, whether or not their regime holds there."""
+        return float(self.terms_s(terms, np.array([float(ranks)]), np.array([float(size_B)]))[0])
 
-    def formula_s(self, regime: CollectiveRegime, ranks: Array, size_B: Array) -> Array:
-        """Seconds by the terms of a regime, whether or not it holds there; arrays of one shape (n,)."""
+    def value(self, term: Term) -> float:
+        """What a term is multiplied by, in seconds or seconds a byte."""
+        return term.factor * (self.parameters[term.parameter].value if term.parameter else 1.0)
+
+    def terms_s(self, terms: Sequence[Term], ranks: Array, size_B: Array) -> Array:
+        """Seconds by these terms, whether or not their regime holds there; arrays of one shape (n,)."""
+        from hockney.models.collectives.expression import FormulaCall
+
+        case = FormulaCall(ranks, size_B, float(self.segment_B), float(self.radix))
         time_s = np.zeros_like(ranks)
-        for term in regime.terms:
-            if term.counts is None:
-                times = GROWTHS[term.growth](ranks) * (size_B if term.per_byte else 1.0)
-            else:
-                times = self._counted(term.counts, ranks, size_B)
-            time_s += term.factor * self.parameters[term.parameter].value * times
+        for term in terms:
+            time_s += self.value(term) * counted(self.closed_form, term, case)
         return time_s
 
-    def _form(self) -> ClosedForm | None:
-        # A machine file without such models is read without formulas.
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        """That of its algorithm; None where there is none."""
         from hockney.models.collectives.closed_form import closed_form
 
         return closed_form(self.operation, self.algorithm)
 
-    def _counted(self, count: Count, ranks: Array, size_B: Array) -> Array:
-        from hockney.models.collectives.expression import FormulaCall
-
-        form = self._form()
-        assert form is not None, "checked as the model was made"
-        return counted(form, count, FormulaCall(ranks, size_B, float(self.segment_B), float(self.radix)))
+    def nearest(self, ranks: Array, size_B: Array) -> NDArray[np.intp]:
+        """Places of the regimes that hold or, beyond all and in between, are nearest, shape (n,)."""
+        away = np.zeros((len(self.regimes), ranks.size))
+        for place, regime in enumerate(self.regimes):
+            for at, low, high in (
+                (ranks, regime.min_ranks, regime.max_ranks),
+                (size_B, regime.min_B, regime.max_B),
+            ):
+                held = np.clip(at, low, np.inf if high is None else high)
+                away[place] += np.log2(np.maximum(at, 1) / np.maximum(held, 1)) ** 2
+        return np.asarray(away.argmin(axis=0))
 
     def extended_s(self, ranks: Array, size_B: Array) -> Array:
-        """Seconds of a fitted model at any ranks and sizes, shape (n,): beyond its range by the next regime."""
-        time_s = np.zeros_like(ranks)
-        upper = np.array([np.inf if regime.max_B is None else regime.max_B for regime in self.regimes])
-        place = np.minimum(np.searchsorted(upper, size_B, side="left"), upper.size - 1)
-        for index, regime in enumerate(self.regimes):
-            there = place == index
-            time_s[there] = self.formula_s(regime, ranks[there], size_B[there])
+        """Seconds of a fitted model at any ranks and sizes, shape (n,): beyond its range by the nearest regime.
+
+        Without a formula 1 s, which the points around correct to what lies between them.
+        """
+        time_s = np.ones_like(ranks)
+        if self.regimes:
+            place = self.nearest(ranks, size_B)
+            for index in np.unique(place):
+                there = place == index
+                time_s[there] = self.terms_s(self.regimes[index].terms, ranks[there], size_B[there])
         return time_s
 
     @property
     def is_fitted(self) -> bool:
         """Whether it was made from points that it carries."""
         return self.quality is not None and bool(self.points)
+
+    @property
+    def quality_in_short(self) -> str:
+        """`12 points, hidden ones missed by 18 %`, or why there is no formula."""
+        if self.quality is None:
+            return "published"
+        points = f"{self.quality.points} points"
+        if not self.regimes:
+            return self.notes[0] if self.notes else f"{points}, no formula"
+        missed = self.quality.left_out_median
+        return points if missed is None else f"{points}, hidden ones missed by {percent(missed)}"
 
     @property
     def name(self) -> str:
@@ -197,10 +231,34 @@ class CollectiveModel(_ModelPart):
     def predicted(self, ranks: Array, size_B: Array) -> AroundTimes:
         """Times with 95 % intervals, shapes (n,): the formula, corrected by the measured points around.
 
-        At a measured point it is that point's time. Only of a fitted model.
+        At a measured point it is that point's time and interval. Beyond the points the interval holds what the
+        rivals of the formula give from the last points on. Only of a fitted model.
         """
         factor = None if self.quality is None else self.quality.prediction_factor
-        return self.around.corrected(ranks, size_B, self.extended_s(ranks, size_B), factor)
+        made = self.around.corrected(ranks, size_B, self.extended_s(ranks, size_B), factor)
+        if not self.regimes:
+            # Nothing says what lies beyond points without a formula.
+            told = np.where(made.beyond > 0, np.nan, 1.0)
+            return replace(made, time_s=made.time_s * told, low_s=made.low_s * told, high_s=made.high_s * told)
+        if not (made.beyond > 0).any():
+            return made
+        low, high = np.ones_like(ranks), np.ones_like(ranks)
+        inside = tuple(
+            np.clip(asked, measured.min(), measured.max())
+            for asked, measured in ((ranks, self.around.ranks), (size_B, self.around.size_B))
+        )
+        place = self.nearest(*inside)
+        for index in np.unique(place[made.beyond > 0]):
+            there = (place == index) & (made.beyond > 0)
+            asked, edge = ((ranks[there], size_B[there]), tuple(at[there] for at in inside))
+            regime = self.regimes[index]
+            own_s = [self.terms_s(regime.terms, *at) for at in (asked, edge)]
+            for rival in regime.rivals:
+                asked_s, edge_s = (self.terms_s(rival, *at) for at in (asked, edge))
+                known = (edge_s > 0) & (own_s[0] > 0)
+                other = np.divide(asked_s * own_s[1], edge_s * own_s[0], out=np.ones_like(edge_s), where=known)
+                low[there], high[there] = np.minimum(low[there], other), np.maximum(high[there], other)
+        return replace(made, low_s=made.low_s * low, high_s=made.high_s * high)
 
 
 def _holds(regime: CollectiveRegime, ranks: int, size_B: float) -> bool:
@@ -212,7 +270,22 @@ def _holds(regime: CollectiveRegime, ranks: int, size_B: float) -> bool:
     )
 
 
-def counted(form: ClosedForm, count: Count, case: FormulaCall) -> Array:
-    """How often a closed form counts α, β or γ, shape of `case.ranks`; 0 on one rank."""
-    times = getattr(form, count).value(case._replace(ranks=np.maximum(case.ranks, 2)))
+def expression(form: ClosedForm | None, term: Term) -> Expression:
+    """What a term is multiplied by: its law of growth, or what the closed form counts."""
+    # Formulas, which whoever reads a machine file does without.
+    from hockney.models.collectives.closed_form import LAWS, n
+
+    if term.counts is None:
+        return LAWS[term.growth] * n if term.per_byte else LAWS[term.growth]
+    assert form is not None, "checked as the model was made"
+    found: Expression = getattr(form, term.counts)
+    return found
+
+
+def counted(form: ClosedForm | None, term: Term, case: FormulaCall) -> Array:
+    """What a term is multiplied by, shape of `case.ranks`; what a closed form counts is 0 on one rank."""
+    found = expression(form, term)
+    if term.counts is None:
+        return np.broadcast_to(found.value(case), np.shape(case.ranks))
+    times = found.value(case._replace(ranks=np.maximum(case.ranks, 2)))
     return np.where(np.asarray(case.ranks) > 1, times, 0.0)

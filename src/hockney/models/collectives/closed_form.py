@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hockney.models.collectives._torus import alltoall_factor
 from hockney.models.collectives.expression import (
+    ONE,
     ZERO,
     Expression,
     FormulaCall,
@@ -70,6 +73,25 @@ chains = Expression("k", lambda case: np.minimum(_radix(case), case.ranks - 1))
 """The radix, but at most one chain for each rank beside the root."""
 levels = Expression("⌈log P/log k⌉", _levels, grows(log=1))
 alpha, beta, gamma = symbol("α"), symbol("β"), symbol("γ")
+
+log2P = Expression("log₂P", lambda case: np.log2(case.ranks), grows(log=1))
+LAWS: Mapping[str, Expression] = {
+    "1": ONE,
+    "log2(P)": log2P,
+    "ceil(log2(P))": q,
+    "floor(log2(P))+2r": d + 2 * r,
+    "P^(1/3)": Expression("P^(1/3)", lambda case: np.cbrt(case.ranks), grows(P=Fraction(1, 3))),
+    "P-1": P - 1,
+    "P log2(P)": P * log2P,
+    "P^(4/3)": Expression("P^(4/3)", lambda case: np.cbrt(case.ranks) ** 4, grows(P=Fraction(4, 3))),
+    "max((P-1)/6, C)": Expression(
+        "max((P−1)/6, C)",
+        lambda case: np.array([alltoall_factor(int(ranks)) for ranks in np.atleast_1d(case.ranks).tolist()]),
+        grows(P=Fraction(4, 3)),
+    ),
+}
+"""Every law of growth with the ranks: its numbers, its text and its Θ. P^(1/3) and P^(4/3) are those of a cubic
+torus (Hoefler et al. 2010, section 4)."""
 
 
 class Condition(NamedTuple):

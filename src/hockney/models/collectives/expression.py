@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -29,12 +30,13 @@ class Powers(NamedTuple):
 
     n: int = 0
     S: int = 0
-    P: int = 0
+    P: int | Fraction = 0
     log: int = 0
 
     def __str__(self) -> str:
         powers = list(zip(("n", "S", "P", "log P"), self, strict=True))
-        numerator = " ".join(name + ("²" if power == 2 else "") for name, power in powers if power > 0)
+        signs: dict[int | Fraction, str] = {1: "", 2: "²"}
+        numerator = " ".join(name + signs.get(power, f"^({power})") for name, power in powers if power > 0)
         return (numerator or "1") + "".join(f"/{name}" for name, power in powers if power < 0)
 
     def exceeds(self, other: Powers) -> bool:
@@ -47,7 +49,7 @@ Order = frozenset[Powers]
 CONSTANT: Order = frozenset({Powers()})
 
 
-def grows(n: int = 0, S: int = 0, P: int = 0, log: int = 0) -> Order:
+def grows(n: int = 0, S: int = 0, P: int | Fraction = 0, log: int = 0) -> Order:
     """Θ of a single product."""
     return frozenset({Powers(n, S, P, log)})
 
@@ -113,6 +115,12 @@ def _expression(operand: Expression | int) -> Expression:
 ZERO, ONE = _expression(0), _expression(1)
 
 
+def order_of(terms: Sequence[Expression]) -> Order:
+    """How terms grow together, whatever does not."""
+    total = sum(terms[1:], start=terms[0]) if terms else ONE
+    return total.order - CONSTANT or CONSTANT
+
+
 def symbol(name: str) -> Expression:
     """A letter without a number: its value is NaN. Formulas are linear in it."""
     return Expression(name, coefficients={name: ONE})
@@ -161,7 +169,8 @@ def _joined_order(sign: Sign, left: Order, right: Order) -> Order:
         raise ValueError(f"no order of a division by {order_text(right)}")
     factor = 1 if sign == "·" else -1
     return _leading(
-        Powers(*(a + factor * b for a, b in zip(*pair, strict=True))) for pair in product(left, right)
+        Powers(a.n + factor * b.n, a.S + factor * b.S, a.P + factor * b.P, a.log + factor * b.log)
+        for a, b in product(left, right)
     )
 
 

@@ -1,11 +1,8 @@
-"""The model of a collective from its measured points: which terms in P and S, in which ranges of S.
+"""The model of a collective from its measured points: which terms in P and n, in which ranges of both.
 
-Candidates are sums of at most four of 1, log₂P, ⌈log₂P⌉ and P − 1, each alone and times the bytes S, and what
-the closed form of the algorithm counts, with and without a constant. No coefficient is negative. Residuals are
-relative to the mean of time and model, (m − t)/√(m t): a factor counts the same up and down. The sizes are cut
-into at most `MOST_PIECES` ranges, each with terms of its own. Terms and cuts are those with the least Bayesian
-information criterion (Schwarz, Ann. Statist. 6, 1978), which adds up over the ranges: the best cuts are found
-exactly, from the last size back (Bellman and Roth, J. Am. Stat. Assoc. 64, 1969).
+Residuals are relative to the mean of time and model, (m − t)/√(m t): a factor counts the same up and down.
+Ranks and sizes are cut into ranges with terms of their own. Terms and cuts are those with the least Bayesian
+information criterion (Schwarz, Ann. Statist. 6, 1978), which adds up over the ranges.
 """
 
 from __future__ import annotations
@@ -13,46 +10,51 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.collectives.around import Around
 from hockney.models.collectives.base import (
-    GROWTHS,
     CollectiveModel,
     CollectiveQuality,
     CollectiveRegime,
     Term,
     counted,
+    expression,
 )
-from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import FormulaCall
+from hockney.models.collectives.candidates import COLUMNS, GENERIC, NAMES, candidates
+from hockney.models.collectives.closed_form import LAWS, closed_form
+from hockney.models.collectives.expression import FormulaCall, Order, order_of
+from hockney.models.collectives.tiling import cheapest, explained, ranges
 from hockney.statistics import CONFIDENCE, Array, least_squares, t_reach
+from hockney.units import percent
 
-MOST_TERMS = 4
-MOST_PIECES = 3
-"""Ranges of S with terms of their own."""
-LEAST_SIZES = 3
-"""Sizes of a range: fewer follow any two terms."""
+LEAST_SIZES, LEAST_RANKS = 2, 3
+"""Sizes and numbers of ranks of a range."""
+MOST_ENDS = 12
+"""Numbers of ranks at which a range may end; of more, the best is looked for around the best of these."""
 POINTS_A_TERM = 3
 """Points that a range needs for each of its terms."""
-FEWEST_POINTS = 3
-"""Points without which there is no model."""
+FURTHER_POINTS = 2
+"""Points beyond its parameters that a formula needs."""
+PRIOR_POINTS = 4
+"""What the noise of all ranges counts in each."""
+TOLD_APART = 6.0
+"""A difference of the criterion from which on it is strong evidence (Kass and Raftery, J. Am. Stat. Assoc. 90,
+1995)."""
+MOST_MISSED = 0.5
+"""The median error, on the points or on those left out, from which on a formula helps nobody."""
 LEAST_NOISE = 0.002
 """Relative residuals below this say nothing more about the form of a model."""
-ROUNDS = 3
-"""Of weights by the model of the round before."""
+ROUNDS = 4
+"""At most, of weights by the model of the round before and ends four times as close."""
 MOST_PARTS = 20
 """Parts of the numbers of ranks, and of the sizes, that are left out in turn."""
 LEAST_SHARE = 1e-3
 """The least share of a time that a model is taken to predict while its weights are sought."""
-_SINGULAR = 1e-9
-"""The least eigenvalue of a correlation matrix of terms that the points tell apart."""
 _TIE = 1e-6
 """Criteria that are closer are equal: terms that are the same at these points. The first candidate stands."""
 
@@ -86,128 +88,93 @@ class CollectivePoints:
         )
 
 
-_GENERIC = (
-    Term(parameter="alpha_s"),
-    Term(parameter="alpha_log2P_s", growth="log2(P)"),
-    Term(parameter="alpha_ceil_log2P_s", growth="ceil(log2(P))"),
-    Term(parameter="alpha_P_s", growth="P-1"),
-    Term(parameter="beta_s_per_B", per_byte=True),
-    Term(parameter="beta_log2P_s_per_B", growth="log2(P)", per_byte=True),
-    Term(parameter="beta_ceil_log2P_s_per_B", growth="ceil(log2(P))", per_byte=True),
-    Term(parameter="beta_P_s_per_B", growth="P-1", per_byte=True),
-)
-_OWN = (
-    Term(parameter="schedule_alpha_s", counts="alpha"),
-    Term(parameter="schedule_beta_s_per_B", counts="bytes"),
-    Term(parameter="schedule_gamma_s_per_B", counts="reduced"),
-)
-COLUMNS = (*_GENERIC, *_OWN)
-"""The candidates, each under the name of its parameter."""
-_CONSTANT, _OWN_FIRST = 0, len(_GENERIC)
+class _Piece(NamedTuple):
+    """A range of the ranks and one of the sizes: places of the first, and of that after the last."""
 
-
-def _candidates(has_form: bool) -> list[tuple[int, ...]]:
-    """The sets of columns, those of the algorithm's own schedule first, then by their number."""
-    own = [
-        (*constant, *chosen)
-        for constant in ((), (_CONSTANT,))
-        for count in range(1, len(_OWN) + 1)
-        for chosen in combinations(range(_OWN_FIRST, len(COLUMNS)), count)
-    ]
-    generic = [
-        chosen
-        for count in range(1, MOST_TERMS + 1)
-        for chosen in combinations(range(_OWN_FIRST), count)
-        # Two roundings of one logarithm are one term.
-        if not ({1, 2} <= set(chosen) or {5, 6} <= set(chosen) or {1, 6} <= set(chosen) or {2, 5} <= set(chosen))
-    ]
-    return [*(own if has_form else ()), *generic]
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """A range of the sizes, by their places from `first` to before `end`, with its columns and criterion."""
-
-    first: int
-    end: int
+    ranks: tuple[int, int]
+    sizes: tuple[int, int]
     columns: tuple[int, ...]
-    criterion: float
 
 
 class _Problem:
-    """The points with all columns, and their sizes in order."""
+    """The points with all columns, and their ranks and sizes in order."""
 
     def __init__(self, points: CollectivePoints) -> None:
         self.points = points
-        self.sizes, self.place = np.unique(points.size_B, return_inverse=True)
-        form = closed_form(points.operation, points.algorithm)
-        self.candidates = _candidates(form is not None)
+        self.ranks, self.rank_place = np.unique(points.ranks, return_inverse=True)
+        self.sizes, self.size_place = np.unique(points.size_B, return_inverse=True)
+        self.form = closed_form(points.operation, points.algorithm)
+        self.candidates = candidates(self.form is not None, self.ranks.size > 1, self.sizes.size > 1)
         case = FormulaCall(points.ranks, points.size_B, float(points.segment_B), float(points.radix))
-        columns = []
-        for column in COLUMNS if form is not None else _GENERIC:
-            if column.counts is not None and form is not None:
-                columns.append(np.broadcast_to(counted(form, column.counts, case), points.ranks.shape))
-            else:
-                columns.append(GROWTHS[column.growth](points.ranks) * (points.size_B if column.per_byte else 1.0))
-        self.design = np.column_stack(columns)
+        terms = COLUMNS if self.form is not None else GENERIC
+        self.design = np.column_stack([counted(self.form, term, case) for term in terms])
 
-    @cached_property
-    def intervals(self) -> NDArray[np.intp]:
-        """Every range of sizes that may be a piece, (ranges, 2): its first size, and that after its last."""
-        count = self.sizes.size
-        least = min(LEAST_SIZES, count)
-        return np.array(
-            [
-                (first, end)
-                for first in range(count)
-                for end in range(first + least, count + 1)
-                # What is left on either side must be a piece as well.
-                if (first == 0 or first >= least) and (end == count or count - end >= least)
-            ],
-            dtype=np.intp,
+    def best(self, weight: Array, noise: float, step: int, near: Sequence[_Piece]) -> list[_Piece]:
+        """The pieces with the least criterion for residuals weighted by `weight` (n,), of about `noise`.
+
+        Either the ranks are cut first and then the sizes of each range, or the other way round. A range may end
+        at every number of ranks that is a multiple of `step` away from the first, or from an end of `near`.
+        """
+        ends = np.arange(0, self.ranks.size, step)
+        if near and self.ranks.size > MOST_ENDS:
+            ends = np.unique([end + step * np.arange(-3, 4) for piece in near for end in piece.ranks])
+        of_ranks = ranges(self.ranks.size, LEAST_RANKS, ends)
+        of_sizes = ranges(self.sizes.size, LEAST_SIZES, np.arange(self.sizes.size))
+        table = self.criteria(
+            weight, noise, np.repeat(of_ranks, len(of_sizes), axis=0), np.tile(of_sizes, (len(of_ranks), 1))
         )
-
-    def best(self, weight: Array) -> list[_Piece]:
-        """The pieces with the least criterion for residuals weighted by `weight` (n,)."""
-        weighted = np.column_stack([self.design, self.points.time_s]) * weight[:, None]
-        products = np.zeros((self.sizes.size + 1, weighted.shape[1], weighted.shape[1]))
-        np.add.at(products, self.place + 1, weighted[:, :, None] * weighted[:, None, :])
-        products, numbers = products.cumsum(axis=0), np.bincount(self.place + 1).cumsum()
-        first, end = self.intervals.T
-        criteria, chosen = self._criteria(products[end] - products[first], numbers[end] - numbers[first])
-        pieces = [
-            _Piece(int(a), int(b), self.candidates[index], float(criterion))
-            for a, b, index, criterion in zip(first, end, chosen, criteria, strict=True)
+        least = table.min(axis=1)
+        chosen = np.argmax(table <= (least + _TIE * np.maximum(np.abs(least), 1.0))[:, None], axis=1)
+        cost = least.reshape(len(of_ranks), len(of_sizes))
+        axes = (of_ranks, self.ranks.size), (of_sizes, self.sizes.size)
+        tilings = []
+        for outer, inner, of_outer in ((axes[0], axes[1], cost.T), (axes[1], axes[0], cost)):
+            sums, within = cheapest(*inner, of_outer)
+            total, over = cheapest(*outer, sums[:, None])
+            tilings.append((float(total[0]), [(first, second) for first in over(0) for second in within(first)]))
+        turned = tilings[1][0] < tilings[0][0]
+        return [
+            _Piece(
+                tuple(of_ranks[first].tolist()),
+                tuple(of_sizes[second].tolist()),
+                self.candidates[chosen[first * len(of_sizes) + second]],
+            )
+            for first, second in (pair[::-1] if turned else pair for pair in tilings[turned][1])
         ]
-        return _cheapest(pieces, self.sizes.size)
 
-    def _criteria(self, products: Array, numbers: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
-        """The least criterion of each range, and the place of the candidate that has it, shapes (ranges,)."""
+    def criteria(self, weight: Array, noise: float, ranks: NDArray[np.intp], sizes: NDArray[np.intp]) -> Array:
+        """The criterion of every candidate in every range, (ranges, candidates); inf where it does not fit.
+
+        A few points may lie on a curve by luck: `noise` counts as `PRIOR_POINTS` more. `ranks` and `sizes`:
+        places of the first, and of that after the last, (ranges, 2).
+        """
+        weighted = np.column_stack([self.design, self.points.time_s]) * weight[:, None]
+        shape = self.ranks.size + 1, self.sizes.size + 1
+        products, numbers = np.zeros((*shape, weighted.shape[1], weighted.shape[1])), np.zeros(shape)
+        after = self.rank_place + 1, self.size_place + 1
+        np.add.at(products, after, weighted[:, :, None] * weighted[:, None, :])
+        np.add.at(numbers, after, 1)
+        (low, high), (left, right) = ranks.T, sizes.T
+        products, numbers = (
+            each[high, right] - each[low, right] - each[high, left] + each[low, left]
+            for each in (sums.cumsum(axis=0).cumsum(axis=1) for sums in (products, numbers))
+        )
         squares = products[:, -1, -1]
-        scale = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
+        scale = np.sqrt(np.maximum(np.diagonal(products, axis1=1, axis2=2), 0.0))
         scale = np.where(scale > 0, scale, 1.0)
-        normal = products / (scale[:, :, None] * scale[:, None, :])
+        # Ranges come last, so that those of one candidate lie side by side.
+        normal = np.ascontiguousarray((products / (scale[:, :, None] * scale[:, None, :])).transpose(1, 2, 0))
         total = self.points.ranks.size
         table = np.full((numbers.size, len(self.candidates)), np.inf)
-        for count in sorted({len(columns) for columns in self.candidates}):
-            places = [place for place, columns in enumerate(self.candidates) if len(columns) == count]
-            chosen = np.array([self.candidates[place] for place in places])
-            matrix = normal[:, chosen[:, :, None], chosen[:, None, :]]
-            target = normal[:, chosen, -1]
-            is_regular = np.linalg.eigvalsh(matrix)[..., 0] > _SINGULAR
-            value = np.linalg.solve(
-                np.where(is_regular[..., None, None], matrix, np.eye(count)), target[..., None]
-            )[..., 0]
-            left = np.maximum(1 - (value * target).sum(axis=-1), 0.0) * squares[:, None]
-            noise = np.maximum(left / numbers[:, None], LEAST_NOISE**2)
+        for place, columns in enumerate(self.candidates):
+            count, chosen = len(columns), [*columns, -1]
+            share, fits = explained(normal[np.ix_(chosen, chosen)])
+            square = (1 - share) * squares + PRIOR_POINTS * noise**2
             # The variance counts, and so does where the range ends.
-            criterion = numbers[:, None] * np.log(noise) + (count + 2) * math.log(total)
-            fits = is_regular & (value > 0).all(axis=-1)
-            fits &= (numbers >= POINTS_A_TERM * count)[:, None] | (count == 1)
-            table[:, places] = np.where(fits, criterion, np.inf)
-        least = table.min(axis=1)
-        first = np.argmax(table <= (least + _TIE * np.maximum(np.abs(least), 1.0))[:, None], axis=1)
-        return least, first
+            criterion = numbers * np.log(square / (numbers + PRIOR_POINTS)) + (count + 2) * math.log(total)
+            enough = (numbers >= POINTS_A_TERM * count) | (numbers == total) & (numbers >= count + FURTHER_POINTS)
+            table[:, place] = np.where(fits & enough, criterion, np.inf)
+        return table
 
     def fitted(self, pieces: Sequence[_Piece], weight: Array, rows: NDArray[np.bool_]) -> list[Array]:
         """The coefficients of each piece, fitted to the points of `rows`, none negative."""
@@ -225,51 +192,51 @@ class _Problem:
         return values
 
     def rows(self, piece: _Piece) -> NDArray[np.bool_]:
-        """The points whose size is in a piece."""
-        return np.asarray((self.place >= piece.first) & (self.place < piece.end))
+        """The points of a piece."""
+        (low, high), (left, right) = piece.ranks, piece.sizes
+        ranks = (self.rank_place >= low) & (self.rank_place < high)
+        return np.asarray(ranks & (self.size_place >= left) & (self.size_place < right))
 
     def model_s(self, pieces: Sequence[_Piece], values: Sequence[Array]) -> Array:
-        """Seconds at all points, shape (n,)."""
-        time_s = np.zeros_like(self.points.time_s)
+        """Seconds at all points, shape (n,); 1 s without a piece."""
+        time_s = np.ones_like(self.points.time_s)
         for piece, value in zip(pieces, values, strict=True):
             there = self.rows(piece)
             time_s[there] = self.design[there][:, piece.columns] @ value
         return time_s
 
 
-def _cheapest(pieces: Sequence[_Piece], count: int) -> list[_Piece]:
-    """At most `MOST_PIECES` that tile the sizes, with the least sum of criteria."""
-    best: dict[tuple[int, int], tuple[float, list[_Piece]]] = {(0, 0): (0.0, [])}
-    for piece in sorted(pieces, key=lambda piece: piece.end):
-        for used in range(MOST_PIECES):
-            before = best.get((piece.first, used))
-            if before is None or not math.isfinite(piece.criterion):
-                continue
-            cost = before[0] + piece.criterion
-            if cost < best.get((piece.end, used + 1), (math.inf, []))[0]:
-                best[piece.end, used + 1] = (cost, [*before[1], piece])
-    whole = [best[count, used] for used in range(1, MOST_PIECES + 1) if (count, used) in best]
-    return min(whole, key=lambda each: each[0])[1] if whole else []
-
-
 def fit_collective(points: CollectivePoints) -> CollectiveModel:
-    """The model of these points, without views; RequestError where they are too few.
+    """The model of these points, without views; without a formula where they are too few.
 
     95 % intervals of coefficients are asymptotic, for the chosen terms: the wider of what residuals say that are
     independent, and of what those say that are alike on one number of ranks (Liang and Zeger, Biometrika 73,
     1986).
     """
-    if points.time_s.size < FEWEST_POINTS:
-        raise RequestError(
-            f"{points.time_s.size} times are too few for a model",
-            f"measure {FEWEST_POINTS} sizes or ranks at least",
-        )
     problem, everything = _Problem(points), np.ones(points.time_s.size, dtype=np.bool_)
-    model_s, pieces, weight = points.time_s, [], 1 / points.time_s
-    for _ in range(ROUNDS):
-        pieces = problem.best(weight)
+    needed = 1 + (problem.ranks.size > 1) + (problem.sizes.size > 1) + FURTHER_POINTS
+    weight, pieces = 1 / points.time_s, list[_Piece]()
+    bare = CollectiveModel(
+        operation=points.operation,
+        algorithm=points.algorithm,
+        segment_B=points.segment_B,
+        radix=points.radix,
+        points=_rows_of(points),
+    )
+    if points.time_s.size < needed:
+        note = f"{points.time_s.size} points are too few for a formula: {needed} at least"
+        quality = _quality(problem, [], weight, np.ones_like(weight))
+        return bare.model_copy(update={"quality": quality, "notes": [note]})
+    noise = LEAST_NOISE
+    for number in range(ROUNDS):
+        step = max(-(-problem.ranks.size // MOST_ENDS) // 4**number, 1)
+        before, pieces = pieces, problem.best(weight, noise, step, pieces)
         model_s = problem.model_s(pieces, problem.fitted(pieces, weight, everything))
+        freedom = max(points.time_s.size - sum(len(piece.columns) for piece in pieces), 1)
+        noise = max(float(np.linalg.norm(weight * (points.time_s - model_s))) / math.sqrt(freedom), LEAST_NOISE)
         weight = 1 / np.sqrt(points.time_s * np.maximum(model_s, LEAST_SHARE * points.time_s))
+        if pieces == before and step == 1:
+            break
     values = problem.fitted(pieces, weight, everything)
     parameters: dict[str, Parameter] = {}
     regimes: list[CollectiveRegime] = []
@@ -286,26 +253,62 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
                 unit="s/B" if kind.parameter.endswith("_per_B") else "s",
             )
             terms.append(kind.model_copy(update={"parameter": name}))
-        before = regimes[-1].max_B if regimes else None
+        (low, high), (left, right) = piece.ranks, piece.sizes
         regimes.append(
             CollectiveRegime(
                 terms=terms,
-                min_ranks=int(points.ranks[there].min()),
-                max_ranks=int(points.ranks[there].max()),
-                min_B=float(problem.sizes[piece.first]) if before is None else before,
-                max_B=float(problem.sizes[piece.end - 1]),
+                min_ranks=int(problem.ranks[low - 1]) + 1 if low else int(points.ranks[there].min()),
+                max_ranks=int(problem.ranks[high - 1]),
+                min_B=float(problem.sizes[max(left - 1, 0)]),
+                max_B=float(problem.sizes[right - 1]),
+                rivals=_rivals(problem, piece, weight, noise),
             )
         )
-    return CollectiveModel(
-        operation=points.operation,
-        algorithm=points.algorithm,
-        segment_B=points.segment_B,
-        radix=points.radix,
-        parameters=parameters,
-        regimes=regimes,
-        points=_rows_of(points),
-        quality=_quality(problem, pieces, weight, problem.model_s(pieces, values)),
-    )
+    quality = _quality(problem, pieces, weight, problem.model_s(pieces, values))
+    missed = max(quality.median_relative_error, quality.left_out_median or 0.0)
+    if missed > MOST_MISSED:
+        note = f"no formula, it would miss by {percent(missed)} in the median: points in between are joined"
+        joined = _quality(problem, [], weight, np.ones_like(weight))
+        return bare.model_copy(update={"quality": joined, "notes": [note]})
+    return bare.model_copy(update={"parameters": parameters, "regimes": regimes, "quality": quality})
+
+
+def _rivals(problem: _Problem, piece: _Piece, weight: Array, noise: float) -> list[list[Term]]:
+    """Terms that grow otherwise than those of a piece and that its points do not tell from these, the best first.
+
+    What was not varied may grow by any law.
+    """
+    criteria = problem.criteria(weight, noise, np.array([piece.ranks]), np.array([piece.sizes]))[0]
+    own = criteria[problem.candidates.index(piece.columns)]
+    everywhere = problem.rows(piece)
+    rivals: dict[Order, list[Term]] = {}
+    for place in [problem.candidates.index(piece.columns), *np.argsort(criteria)]:
+        columns = problem.candidates[place]
+        order = order_of([expression(problem.form, COLUMNS[column]) for column in columns])
+        if criteria[place] > own + TOLD_APART or order in rivals:
+            continue
+        (value,) = problem.fitted([piece._replace(columns=columns)], weight, everywhere)
+        # What shows at no point is no other growth: of exact times a fit leaves such terms beside the right ones.
+        shown = (problem.design[:, columns] * value / problem.points.time_s[:, None])[everywhere].max(axis=0)
+        kept = [(COLUMNS[columns[at]], float(value[at])) for at in np.flatnonzero(shown > LEAST_NOISE)]
+        terms = [term.model_copy(update={"parameter": "", "factor": each}) for term, each in kept]
+        rivals.setdefault(order_of([expression(problem.form, term) for term in terms]), terms)
+    (chosen, *others) = rivals.values()
+    if problem.sizes.size == 1:
+        others += [_regrown(chosen, per_byte=True, by=float(problem.sizes[0]))]
+    if problem.ranks.size == 1:
+        at = FormulaCall(problem.ranks[0], 0.0)
+        others += [_regrown(chosen, growth=law, by=float(LAWS[law].value(at))) for law in list(NAMES)[1:]]
+    return others
+
+
+def _regrown(terms: Sequence[Term], by: float, **update: object) -> list[Term]:
+    """The same time at the ranks or bytes that were measured alone, growing otherwise."""
+    return [
+        term.model_copy(update={**update, "factor": term.factor / by})
+        for term in terms
+        if by > 0 and not term.counts
+    ]
 
 
 def _reach(design: Array, points: CollectivePoints, weight: Array) -> Array:
@@ -325,7 +328,7 @@ def _reach(design: Array, points: CollectivePoints, weight: Array) -> Array:
 
 def _quality(problem: _Problem, pieces: Sequence[_Piece], weight: Array, model_s: Array) -> CollectiveQuality:
     points = problem.points
-    error = np.abs(model_s - points.time_s) / points.time_s
+    error = np.abs(model_s - points.time_s) / points.time_s if pieces else np.zeros_like(model_s)
     plain, corrected = [], []
     for column in (points.ranks, points.size_B):
         different = np.unique(column)
@@ -334,15 +337,21 @@ def _quality(problem: _Problem, pieces: Sequence[_Piece], weight: Array, model_s
         for first in range(parts if different.size > 2 else 0):
             # Neighbours are never left out together: it is told how well what lies between points is known.
             out = np.isin(column, different[first::parts])
+            for piece in pieces:
+                # Terms that the rest cannot tell apart say nothing of what was left out.
+                there = problem.rows(piece)
+                design = problem.design[there & ~out][:, piece.columns] * weight[there & ~out, None]
+                scale = np.maximum(np.linalg.norm(design, axis=0), np.finfo(np.float64).tiny)
+                out &= ~there | (np.linalg.matrix_rank(design / scale) == len(piece.columns))
             kept = problem.fitted(pieces, weight, ~out)
             made_s = problem.model_s(pieces, kept)
-            if not (made_s > 0).all():
+            if not out.any() or not (made_s > 0).all():
                 continue
             rest = points.take(~out)
             nothing = np.full(rest.time_s.size, np.nan)
             around = Around(rest.ranks, rest.size_B, rest.time_s / made_s[~out], nothing, nothing)
             with_points = around.corrected(points.ranks[out], points.size_B[out], made_s[out], None)
-            plain.append(made_s[out] / points.time_s[out])
+            plain += [made_s[out] / points.time_s[out]] if pieces else []
             corrected.append(with_points.time_s / points.time_s[out])
     left_out = np.concatenate(plain) if plain else np.array([])
     missed = np.abs(left_out - 1)
@@ -368,7 +377,7 @@ def factor_of(ratios: Array) -> float | None:
 def _rows_of(points: CollectivePoints) -> list[dict[str, float | int | str | bool | None]]:
     """The points as rows of the machine file; with ends of intervals where any point has one."""
     known = {
-        name: [None if math.isnan(value) else value for value in column.tolist()]
+        name: [None if math.isnan(value) else max(value, 0.0) for value in column.tolist()]
         for name, column in (("low_s", points.low_s), ("high_s", points.high_s))
         if not np.isnan(column).all()
     }

@@ -7,13 +7,15 @@ judged on the same residuals. An allocation may multiply the common shape by a f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import optimize
 
-from hockney.statistics import Array, aicc, covariance, least_squares, t_reach
+from hockney.models.collectives.closed_form import LAWS, P
+from hockney.models.collectives.expression import Expression, FormulaCall
+from hockney.statistics import Array, adjusted_r2, aicc, covariance, least_squares, t_reach
 
 LEAST_POINTS = 3
 """Fewest points more than coefficients: with fewer, R² and the criterion say nothing."""
@@ -124,18 +126,17 @@ FORMS = (SCHEDULE, LINEAR, LOGARITHMIC, QUADRATIC, LOG_QUADRATIC, SIMULATED)
 """In the order of preference between equals: a form that has a reason stands before one that fits alike."""
 _SCALED = (QUADRATIC, LOG_QUADRATIC)
 
-_TERMS: Mapping[str, Callable[[Array, Array], tuple[tuple[str, ...], Array]]] = {
-    LINEAR: lambda ranks, _: (("", "P"), np.column_stack([np.ones_like(ranks), ranks])),
-    LOGARITHMIC: lambda ranks, _: (("", "log₂P"), np.column_stack([np.ones_like(ranks), np.log2(ranks)])),
-    QUADRATIC: lambda _, x: (("", "x", "x²"), np.vander(x, 3, increasing=True)),
-    LOG_QUADRATIC: lambda _, x: (("", "x", "x²"), np.vander(x, 3, increasing=True)),
-}
+_LAWS: Mapping[str, Expression] = {LINEAR: P, LOGARITHMIC: LAWS["log2(P)"]}
 
 
 def _design(form: str, curve: RankCurve, centre: float, half: float) -> tuple[tuple[str, ...], Array] | None:
     """Names and columns of a form at the ranks of a curve; None where the curve has no such form."""
-    if form in _TERMS:
-        return _TERMS[form](curve.ranks, (curve.ranks - centre) / half)
+    if form in _SCALED:
+        return ("", "x", "x²"), np.vander((curve.ranks - centre) / half, 3, increasing=True)
+    if form in _LAWS:
+        law = _LAWS[form]
+        column = np.asarray(law.value(FormulaCall(curve.ranks, 0.0)))
+        return ("", law.short), np.column_stack([np.ones_like(curve.ranks), column])
     if form not in curve.own:
         return None
     name = SIMULATED if form == SIMULATED else "rounds"
@@ -217,8 +218,8 @@ def _fit(form: str, curves: Sequence[RankCurve], centre: float, half: float, *, 
         factors,
         centre,
         half,
-        _adjusted(time_s - np.exp(fitted_ln), time_s, count),
-        _adjusted(missed, np.log(time_s), count),
+        adjusted_r2(time_s - np.exp(fitted_ln), time_s, count) or 0.0,
+        adjusted_r2(missed, np.log(time_s), count) or 0.0,
         math.sqrt(square / freedom),
         aicc(square, time_s.size, count),
         int(time_s.size),
@@ -256,14 +257,6 @@ def _solve(form: str, table: Array, level: Array, time_s: Array) -> tuple[Array,
     value[:width] /= scale
     at_fit[:, :width] *= scale
     return value, at_fit
-
-
-def _adjusted(missed: Array, of: Array, count: int) -> float:
-    """Adjusted R² of residuals, shape (n,), of a model with `count` coefficients."""
-    total = float(((of - of.mean()) ** 2).sum())
-    if total == 0:
-        return 0.0
-    return 1 - float(missed @ missed) / (of.size - count) / (total / (of.size - 1))
 
 
 def _together(missed: Array, curves: Sequence[RankCurve]) -> float:

@@ -2,38 +2,64 @@
 
 from __future__ import annotations
 
-from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Count, Growth, Term
-from hockney.models.collectives.closed_form import P, closed_form, n, q
-from hockney.models.collectives.expression import CONSTANT, ONE, Expression, order_text
+from collections.abc import Sequence
+
+from hockney.models.collectives._written import meanings
+from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term, expression
+from hockney.models.collectives.closed_form import LAWS
+from hockney.models.collectives.expression import order_of, order_text
 from hockney.models.views import Statement, Views, statement
 from hockney.units import format_bytes, format_rate, format_time
 
-_GROWTHS: dict[Growth, tuple[str, Expression]] = {
-    "1": ("", ONE),
-    "log2(P)": ("log₂P", q),
-    "ceil(log2(P))": ("⌈log₂P⌉", q),
-    "P-1": ("(P − 1)", P - 1),
-}
-"""What a term is multiplied by, in words and as an expression that knows how it grows."""
+MOST_WRITTEN = 5
+"""Laws that are written out."""
 _BOUND = "95 % of what was left out of the fit lies between"
 
 
 def views_of_fit(model: CollectiveModel) -> Views:
-    """The four views of a fitted model; P is the number of ranks, n the bytes as in the tidy table."""
-    exact, bounded, dominant = [], [], []
+    """The four views of a fitted model; P is the number of ranks, n the bytes as in the tidy table.
+
+    Asymptotic are the ranges of the most ranks: how they grow, and how else they may that fits as well.
+    """
+    exact, bounded, dominant, asymptotic = [], [], [], []
     of = "T(P, n)" if any(_is_of_bytes(regime) for regime in model.regimes) else "T(P)"
+    most_ranks = max((regime.max_ranks or 0 for regime in model.regimes), default=0)
     for regime in model.regimes:
         where, formula = domain(regime), formula_text(model, regime)
-        exact.append(_statement(f"{of} = {formula}", where))
+        exact.append(_statement(f"{of} = {formula}", where + _letters(model, regime)))
         leading, others = _leading(model, regime)
         dominant.append(_statement(f"{of} = {leading}" + (f" + Θ({others})" if others else ""), where))
         factor = model.quality.model_factor if model.quality is not None else None
         if factor is not None:
             low, high = f"({formula})/{factor:.3g}", f"{factor:.3g}·({formula})"
             bounded.append(_statement(f"{low} ≤ {of} ≤ {high}", f"{where}; {_BOUND}"))
-    last = model.regimes[-1]
-    asymptotic = [_statement(f"{of} = Θ({_order(model, last)})", f"{domain(last)}: no more was measured")]
+        if regime.max_ranks == most_ranks:
+            text = growth_text(model, regime)
+            told = "; the points fit each of these" if " or " in text else ""
+            asymptotic.append(_statement(f"{of} = {text}", f"{where}: no more was measured{told}"))
     return Views(asymptotic=asymptotic, dominant=dominant, bounded=bounded, exact=exact)
+
+
+def growth_text(model: CollectiveModel, regime: CollectiveRegime) -> str:
+    """`Θ(log P) or Θ(P^(1/3))`: how a range grows, and how else it may; only in what was varied."""
+    several = regime.min_ranks != regime.max_ranks, regime.min_B != regime.max_B
+    rivals = [
+        terms
+        for terms in regime.rivals
+        if (several[0] or all(term.growth == "1" for term in terms))
+        and (several[1] or not any(term.per_byte for term in terms))
+    ]
+    orders = list(dict.fromkeys(f"Θ({_order(model, terms)})" for terms in [regime.terms, *rivals]))
+    more = len(orders) - MOST_WRITTEN
+    return " or ".join([*orders[:MOST_WRITTEN], *([f"{more} more"] if more > 0 else [])])
+
+
+def _letters(model: CollectiveModel, regime: CollectiveRegime) -> str:
+    """What the letters of a closed form stand for, where one is counted."""
+    form = model.closed_form
+    counts = form is not None and any(term.counts for term in regime.terms)
+    meaning = meanings(form) if form is not None and counts else ""
+    return f"; {meaning}" if meaning else ""
 
 
 def _statement(text: str, where: str) -> Statement:
@@ -57,18 +83,17 @@ def domain(regime: CollectiveRegime) -> str:
 
 def formula_text(model: CollectiveModel, regime: CollectiveRegime) -> str:
     """`13.1 µs + 0.31 µs·log₂P + n·⌈log₂P⌉/(2.1 GB/s)`; what is 0 is left out."""
-    parts = [_term_text(model, term) for term in regime.terms if model.parameters[term.parameter].value > 0]
-    return " + ".join(parts) or "0"
+    return " + ".join(_term_text(model, term) for term in _grown(model, regime.terms)) or "0"
 
 
 def _term_text(model: CollectiveModel, term: Term) -> str:
-    value = term.factor * model.parameters[term.parameter].value
+    value = model.value(term)
     if term.counts is not None:
-        text = _counted(model, term.counts).text()
+        text = expression(model.closed_form, term).text()
         return (
             f"{text} / {format_rate(1 / value)}" if term.counts != "alpha" else _product(format_time(value), text)
         )
-    text = _GROWTHS[term.growth][0] if term.growth in _GROWTHS else term.growth
+    text = LAWS[term.growth].text()
     if term.per_byte:
         return f"{_product('n', text)} / {format_rate(1 / value)}"
     return _product(format_time(value), text)
@@ -78,45 +103,24 @@ def _product(left: str, right: str) -> str:
     return " · ".join(filter(None, [left, "" if right == "1" else right]))
 
 
-def _counted(model: CollectiveModel, count: Count) -> Expression:
-    form = closed_form(model.operation, model.algorithm)
-    assert form is not None, "checked as the model was made"
-    return {"alpha": form.alpha, "bytes": form.bytes, "reduced": form.reduced}[count]
+def _grown(model: CollectiveModel, terms: Sequence[Term]) -> list[Term]:
+    return [term for term in terms if model.value(term) > 0]
 
 
-def _expression(model: CollectiveModel, term: Term) -> Expression:
-    """What a term grows as."""
-    if term.counts is not None:
-        return _counted(model, term.counts)
-    growth = _GROWTHS[term.growth][1] if term.growth in _GROWTHS else ONE
-    return growth * n if term.per_byte else growth
-
-
-def _grown(model: CollectiveModel, regime: CollectiveRegime) -> list[Term]:
-    return [term for term in regime.terms if model.parameters[term.parameter].value > 0]
-
-
-def _order(model: CollectiveModel, regime: CollectiveRegime, without: Term | None = None) -> str:
-    terms = [_expression(model, term) for term in _grown(model, regime) if term is not without]
-    total = terms[0] if terms else ONE
-    for term in terms[1:]:
-        total = total + term
-    return order_text(total.order - CONSTANT or CONSTANT)
+def _order(model: CollectiveModel, terms: Sequence[Term]) -> str:
+    return order_text(order_of([expression(model.closed_form, term) for term in _grown(model, terms)]))
 
 
 def _leading(model: CollectiveModel, regime: CollectiveRegime) -> tuple[str, str]:
     """The largest term at the most ranks and bytes of a regime, and how the others grow."""
-    terms = _grown(model, regime)
+    terms = _grown(model, regime.terms)
     if not terms:
         return "0", ""
     at = float(regime.max_ranks or regime.min_ranks), float(regime.max_B or regime.min_B)
-
-    def seconds(term: Term) -> float:
-        alone = regime.model_copy(update={"terms": [term]})
-        return model.at(alone, *at)
-
-    first = max(terms, key=seconds)
-    return _term_text(model, first), _order(model, regime, first) if len(terms) > 1 else ""
+    first = max(terms, key=lambda term: model.at([term], *at))
+    return _term_text(model, first), _order(model, [one for one in terms if one is not first]) if terms[
+        1:
+    ] else ""
 
 
 def _is_of_bytes(regime: CollectiveRegime) -> bool:

@@ -14,7 +14,7 @@ from hockney.records.effect_record import EffectRecord, answered
 
 WAYS = ("send", "hand", "receive", "pack", "unpack")
 """Of sending scattered data, and parts of them."""
-LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
+LOOP, LIBRARY, UNTOLD = "by hand", "library", "undecided"
 """Which way of sending scattered data is faster."""
 MEMORY = "memory"
 LINE_B = 64

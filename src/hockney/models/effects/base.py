@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,18 +15,9 @@ from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Locality
 from hockney.registry import Registry
 from hockney.statistics import mean_reach
+from hockney.words import grouped
 
 Cell = float | int | str | bool | None
-T = TypeVar("T")
-K = TypeVar("K")
-
-
-def grouped(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The members by their keys, in the order in which keys first come."""
-    groups: dict[K, list[T]] = {}
-    for member in members:
-        groups.setdefault(key(member), []).append(member)
-    return groups
 
 
 class Plot(BaseModel):

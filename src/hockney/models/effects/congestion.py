@@ -12,12 +12,13 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._sampling import REPLICATES, Windows, bootstrapped, levels_of, windows
 from hockney.models.effects._scaffold import below, per_byte, verified
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.records.record import Value
 from hockney.statistics import Array
 from hockney.units import format_bytes, format_rate, format_time
+from hockney.words import grouped
 
 SOURCE = "Hoefler et al. 2010, equation (2)"
 EFFECTIVE = "Hoefler, Schneider, Lumsdaine, Cluster 2008"
@@ -269,7 +270,7 @@ def _notes(
     else:
         worst = "it is one observation and holds what disturbed it, inside a node most of all"
     notes = [
-        f"{len(drawn)} random bisections, seed {', '.join(map(str, seeds))}; {EFFECTIVE}",
+        f"{len(drawn)} random bisections, seed {', '.join(map(str, seeds))}; {EFFECTIVE}; half sends, one way",
         f"the worst congestion is that of the slowest of {pairs} pairs measured; a topology's may be greater",
         f"{worst}; of 95 % of the pairs of random bisections the congestion is "
         f"{parameters['congestion_p95'].value:.3g} at most",

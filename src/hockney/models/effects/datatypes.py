@@ -30,10 +30,11 @@ from hockney.models.effects._layouts import (
 from hockney.models.effects._least_squares import is_disturbed, times_s
 from hockney.models.effects._scaffold import above, below, time, times
 from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, WAYS, Shape, level_of, levels_of
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.effect_answers import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
+from hockney.words import grouped
 
 SOURCE = "Hoefler et al. 2010, section 3"
 LEAST_SCATTERED = 6
@@ -118,10 +119,10 @@ def _enter_costs(effect: Effect, way: str, fitted: LayoutFit) -> None:
 
 
 def _untangles(name: str, others: Sequence[str]) -> str:
-    """What cannot be told apart, and the measurement that would do it."""
+    """What the layouts move only together, and the measurement that would do it."""
     if not others:
         return "the layouts that have it tell nothing else; measure others with it, of more strides"
-    why = f"it cannot be told from {', '.join(others)}"
+    why = f"the layouts move it only together with {', '.join(others)}"
     if {name, *others} <= {SETUP_TERM, ELEMENT_TERM}:
         return f"{why}: all scattered layouts have one size; measure another one too, with a greater --largest"
     return f"{why}: they grow together in all layouts; measure layouts of more sizes and strides"
@@ -206,7 +207,7 @@ def _limit(fitted: LayoutFit) -> str:
     names = (SETUP_TERM, ELEMENT_TERM, STRIDED_TERM, COPIED_TERM, PAGE_TERM, SHORT_TERM, KERNEL_TERM)
     untold = [name for name in names if name in fitted.entangled]
     # Their sum is right at the sizes measured, whatever share each of them has.
-    return f"; only at the sizes measured, {', '.join(untold)} cannot be told apart" if untold else ""
+    return f"; only at the sizes measured, {', '.join(untold)} are known only as a sum" if untold else ""
 
 
 def _lines(fitted: LayoutFit) -> list[tuple[str, float, float]]:

@@ -12,11 +12,12 @@ from hockney.errors import RequestError
 from hockney.models._lines import nonnegative_line
 from hockney.models.effects._sampling import REPLICATES, bootstrapped, levels_of, windows
 from hockney.models.effects._scaffold import above, below, channel_of, times, verified
-from hockney.models.effects.base import Effect, Plot, effect_models, grouped
+from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
-from hockney.units import format_bytes, format_rate, format_time
+from hockney.units import format_bytes, format_rate, format_time, percent
+from hockney.words import grouped
 
 SOURCE = "Gropp, Olson, Samfass, EuroMPI 2016, max-rate model"
 REACHED = 0.9
@@ -309,7 +310,9 @@ class _Fitted:
             if self.replicates
             else "T is the time for each message of a window; each point is one sample: no intervals"
         )
-        notes.append(f"the model misses the points by {np.median(miss):.1%} (median), {max(miss):.1%} at most")
+        notes.append(
+            f"the model misses the points by {percent(np.median(miss))} (median), {percent(max(miss))} at most"
+        )
         if "facing" in layouts:
             notes.append("all senders are in one domain, all receivers in another: R_N is of what joins them")
         if "disjoint" in layouts and records[0].locality == "network":

@@ -14,10 +14,11 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.models.effects._least_squares import WeightedLine, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._scaffold import time
-from hockney.models.effects.base import Effect, Plot, effect_models, grouped
+from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.records.effect_answers import MatchingAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import Array
+from hockney.words import grouped
 
 STENCIL = 26
 """Neighbours of a point in a 27-point stencil."""

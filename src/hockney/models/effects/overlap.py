@@ -13,11 +13,12 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._sampling import MOST_STRETCHES, draw, places, stretches, widening
 from hockney.models.effects._scaffold import expect_undamaged, per_byte
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
 from hockney.units import format_bytes, format_time
+from hockney.words import grouped
 
 RESAMPLES = 400
 SEED = 0

@@ -12,11 +12,12 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._scaffold import verified
-from hockney.models.effects.base import Cell, Effect, Plot, effect_models, grouped
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.effect_answers import SubsetsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import MOST_REACH, Array, mean_reach
 from hockney.units import counted, format_bytes, format_time
+from hockney.words import grouped
 
 SOURCE = "the same subsets alone and together, visit by visit"
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hockney.models.effects._scaffold import channel_of, expect_undamaged
-from hockney.models.effects.base import Effect, Plot, effect_models, grouped
+from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.records.effect_answers import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
+from hockney.words import grouped
 
 CERTAIN = 0.05
 ARRIVED_SHARE = 0.5

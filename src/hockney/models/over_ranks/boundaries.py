@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from hockney.records.record import Locality
 
 Domains = Mapping[Locality, NDArray[np.integer[Any]]]
-"""Level, innermost first → the id of each rank's domain at that level, shape (ranks,); ids are global."""
+"""Level, innermost first → the id of each rank's domain at that level, shape (ranks,); ids are global.
+
+Of `core` it is the number of ranks before it on its core: 1 is where cores begin to be shared.
+"""
 
 EACH: tuple[Locality, ...] = ("package", "node")
 """Levels of which every further one counts. Of caches and NUMA domains only the second inside the next level is a
@@ -43,6 +46,11 @@ def boundaries(rank_counts: Iterable[int], domains_of: Callable[[int], Domains |
                 outermost.append(Boundary(before, after, level))
                 break
     return outermost
+
+
+def begins(level: Locality) -> str:
+    """What begins at a boundary, in words."""
+    return "a second rank on a core" if level == "core" else f"another {level}"
 
 
 def node_boundaries(nodes_of: dict[int, int]) -> list[Boundary]:

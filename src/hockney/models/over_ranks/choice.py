@@ -1,9 +1,12 @@
-"""Which algorithm is fastest where, and what the library's own choice costs."""
+"""What is fastest: the one rule of when two times differ, which pages, tables, `tune` and `predict` all ask."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,24 +26,93 @@ DEFAULT = "default"
 TIE = 0.02
 """Times closer than this share count as equal, however narrow their intervals."""
 UNKNOWN = 0.1
-"""Half the width, as a share, that the interval of a time gets where the table has none for it."""
+"""Half the width, as a share, that the interval of a time gets where nobody stated one."""
 CRITERION = (
-    "An algorithm, the default among them, is called faster than another only where their times differ by more "
-    "than 2 %, and by more than chance: where a campaign visited them beside each other at least 12 times, the "
-    "95 % interval of the ratio of such visits lies on one side of 1; elsewhere their own 95 % intervals do not "
-    "overlap. A time without an interval is taken as ±10 %. Algorithms that make the same schedule, as a chain "
-    "and a binary tree of two ranks do, have one time, of all their measurements."
+    "An algorithm is faster than another only where their times differ by more than 2 % and by more than chance. "
+    "Where a campaign visited both beside each other at least 12 times, the 95 % interval of the ratio of these "
+    "visits lies on one side of 1. Elsewhere their own 95 % intervals do not overlap; a time without an interval "
+    "is taken as ±10 %. The default counts as the fastest where nothing is faster than it. Algorithms that make "
+    "the same schedule, as a chain and a binary tree of two ranks do, have one time, of all their measurements."
 )
-"""`TIE` and `UNKNOWN` in words."""
+"""The rule in words."""
+Name = TypeVar("Name")
+
+
+def are_faster(time_s: Any, high_s: Any, other_low_s: Any, other_s: Any) -> Any:
+    """Whether the first times are shorter than the others by their intervals (s); numbers or arrays alike."""
+    return (high_s < other_low_s) & (time_s * (1 + TIE) < other_s)
+
+
+@dataclass(frozen=True)
+class Time:
+    """Seconds with the ends of their 95 % interval; `is_assumed`: nobody stated them, so they are ±`UNKNOWN`.
+
+    `visits`: the times of single visits by launch, where a campaign has them.
+    """
+
+    time_s: float
+    low_s: float
+    high_s: float
+    is_assumed: bool = False
+    visits: ByLaunch = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, time_s: float, low_s: float, high_s: float, visits: ByLaunch | None = None) -> Time:
+        """The time with these ends, or with assumed ones where there are none (NaN)."""
+        if math.isnan(low_s) or math.isnan(high_s):
+            return cls(time_s, time_s * (1 - UNKNOWN), time_s * (1 + UNKNOWN), True, visits or {})
+        return cls(time_s, min(low_s, time_s), max(high_s, time_s), False, visits or {})
+
+    def is_faster(self, other: Time) -> bool:
+        """Whether this is shorter than the other by the rule of `CRITERION`."""
+        if self.visits and other.visits and (ratio := ratio_in_pairs(other.visits, self.visits)) is not None:
+            apart, reach = ratio
+            return apart > max(reach, math.log1p(TIE))
+        return bool(are_faster(self.time_s, self.high_s, other.low_s, other.time_s))
+
+    def exact(self) -> Time:
+        """The same without an interval."""
+        return Time(self.time_s, self.time_s, self.time_s)
+
+    def ratio(self, other: Time) -> tuple[float, float, float]:
+        """How many times as long the other takes: its value and the least and the most it may be."""
+        return other.time_s / self.time_s, other.low_s / self.high_s, other.high_s / self.low_s
+
+
+@dataclass(frozen=True)
+class Fastest(Generic[Name]):
+    """What is fastest of several, and the others that it is not faster than."""
+
+    best: Name
+    ties: tuple[Name, ...] = ()
+
+
+def fastest(times: Mapping[Name, Time], default: Name | None = None, before: Name | None = None) -> Fastest[Name]:
+    """The fastest of these, the one source of every answer that names it.
+
+    With a `default` among them only what is faster than it comes before it; of those, and of all without one, the
+    shortest median counts unless visits show another to be faster. `before`: what was fastest at the size before;
+    it stays where nothing is faster and it takes at most `UNKNOWN` longer, so that noise names few algorithms.
+    """
+    ordered = sorted(times, key=lambda name: times[name].time_s)
+    named = ordered
+    if default is not None:
+        named = [name for name in ordered if times[name].is_faster(times[default])] or [default]
+    best = named[0]
+    for name in named[1:]:
+        if times[name].is_faster(times[best]):
+            best = name
+    if before in named and times[before].time_s <= times[best].time_s * (1 + UNKNOWN):
+        best = best if times[best].is_faster(times[before]) else before
+    ties = (name for name in ordered if name != best and not times[best].is_faster(times[name]))
+    return Fastest(best, tuple(ties))
 
 
 @dataclass(frozen=True)
 class AlgorithmChoice:
-    """One configuration, rank count and size.
+    """One configuration, rank count and size: the `best` of so many `candidates`, and its `ties` (`fastest`).
 
-    `best` has the smallest median of all `candidates`, but for one that visits beside its own tell to be slower
-    than another. The library's own choice is among them: `default` is its name, None where it was not measured.
-    `ties` are the others that cannot be told from the best.
+    The library's own choice is among them: `default` is its name, None where it was not measured.
     """
 
     configuration: Configuration
@@ -52,78 +124,67 @@ class AlgorithmChoice:
     candidates: int
     default: str | None
     default_s: float | None
+    reach: tuple[float, float] | None = None
+    """The least and the most that the default may take over the best, by their intervals."""
 
     @property
     def is_default_slower(self) -> bool:
-        """Whether the default can be told from what is faster."""
+        """Whether something is faster than the default."""
         return self.default is not None and self.default not in (self.best, *self.ties)
 
     @property
     def penalty(self) -> float | None:
-        """Time of the default over that of the best; 1 where they are not told apart, None without a default."""
+        """Time of the default over that of the best; 1 where nothing is faster, None without a default."""
         if self.default_s is None:
             return None
         return self.default_s / self.best_s if self.is_default_slower else 1.0
 
 
+def timed(points: pd.DataFrame, visits: Visits | None = None) -> list[Time]:
+    """The time of each row; algorithms that make the same schedule have one, of all their measurements."""
+    known = with_schedules_joined(points)
+    ends = (known[name].tolist() for name in ("time_s", "low_s", "high_s"))
+    return list(map(Time.of, *ends, _visited(points, visits) if visits else [{}] * len(points)))
+
+
 def choices(points: pd.DataFrame, visits: Visits | None = None) -> list[AlgorithmChoice]:
-    """One for each (configuration with nodes, ranks, size) with two algorithms beside the default, in order.
+    """One for each (configuration with nodes, ranks, size), in order; a single candidate is its own best.
 
     `points` as `points.points` makes them, and `visits` of them as `points.visits_of` does; ranks that are
     unknown are 0.
     """
-    schedules = points["schedule"].tolist()
-    known = with_schedules_joined(points).assign(ranks=points["ranks"].fillna(0).astype(int))
-    time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
-    bare = ~(low_s < high_s)
-    low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)
-    high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
-    is_default = (known["algorithm"] == DEFAULT).to_numpy(np.bool_)
-    labels = known["label"].tolist()
-    visited = _visited(points, visits) if visits else []
-    result = []
+    known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
+    times, labels = timed(points, visits), points["label"].tolist()
+    is_default = (known["algorithm"] == DEFAULT).tolist()
+    result: list[AlgorithmChoice] = []
     for configuration, rows in positions(known, (*PLACED, "ranks", "bytes")):
-        ordered = rows[np.argsort(time_s[rows], kind="stable")]
-        default = ordered[is_default[ordered]]
-        if ordered.size - default.size < 2:
-            continue
-        best = _fastest(ordered, visited)
-        equal = time_s[ordered] <= time_s[best] * (1 + TIE)
-        near = equal | (low_s[ordered] <= high_s[best])
-        for place, row in enumerate(ordered.tolist() if visited else []):
-            if row != best and (ratio := ratio_in_pairs(visited[row], visited[best])) is not None:
-                near[place] = equal[place] or not _is_slower(*ratio)
-        if schedules[best] is not None:
-            near |= np.array([schedules[row] == schedules[best] for row in ordered])
+        of_row = {row: times[row] for row in rows.tolist()}
+        default = min((row for row in of_row if is_default[row]), key=lambda row: times[row].time_s, default=None)
+        last = result[-1] if result else None
+        goes_on = last and last.configuration.held[:-1] == configuration.held[:-1]
+        before = next((row for row in of_row if last and goes_on and labels[row] == last.best), None)
+        found = fastest(of_row, default, before)
         result.append(
             AlgorithmChoice(
                 configuration,
                 int(configuration["ranks"]),
                 int(configuration["bytes"]),
-                labels[best],
-                float(time_s[best]),
-                tuple(labels[row] for row in ordered[near] if row != best),
-                int(ordered.size),
-                labels[default[0]] if default.size else None,
-                float(time_s[default[0]]) if default.size else None,
+                labels[found.best],
+                times[found.best].time_s,
+                tuple(labels[row] for row in found.ties),
+                len(of_row),
+                None if default is None else labels[default],
+                None if default is None else times[default].time_s,
+                None if default is None else times[found.best].ratio(times[default])[1:],
             )
         )
     return result
 
 
-def _fastest(ordered: np.ndarray, visited: list[ByLaunch]) -> int:
-    """The row of the smallest median, unless visits beside its own tell that another is faster."""
-    best = int(ordered[0])
-    for row in ordered[1:].tolist() if visited else []:
-        ratio = ratio_in_pairs(visited[best], visited[row])
-        if ratio is not None and _is_slower(*ratio):
-            best = row
-    return best
-
-
-def _is_slower(apart: float, reach: float) -> bool:
-    """Whether ln of a ratio of times, ± `reach`, tells that the first is slower by more than a tie."""
-    return apart > max(reach, math.log1p(TIE))
+def by_size(of_sizes: Sequence[AlgorithmChoice]) -> list[list[AlgorithmChoice]]:
+    """The choices of one configuration and number of ranks by size, a list for each range with one best."""
+    ordered = sorted(of_sizes, key=lambda choice: choice.bytes)
+    return [list(members) for _, members in groupby(ordered, key=lambda choice: choice.best)]
 
 
 def _visited(points: pd.DataFrame, visits: Visits) -> list[ByLaunch]:

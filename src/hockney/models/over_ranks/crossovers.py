@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.choice import TIE, UNKNOWN
+from hockney.models.over_ranks.choice import UNKNOWN, are_faster
 from hockney.models.over_ranks.points import PLACED, Configuration, positions, with_schedules_joined
 from hockney.statistics import Array
 
@@ -46,11 +46,9 @@ def crossovers(points: pd.DataFrame) -> list[Crossover]:
     size_B = known["bytes"].to_numpy(np.int64)
     time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
     # An interval that is not known is no number.
-    bare = ~(low_s < high_s)
-    low_s, high_s = (
-        np.where(bare, time_s * (1 - UNKNOWN), low_s),
-        np.where(bare, time_s * (1 + UNKNOWN), high_s),
-    )
+    bare = np.isnan(low_s) | np.isnan(high_s)
+    low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)
+    high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
     result = []
     for configuration, rows in positions(known, (*PLACED, "ranks")):
         of_label = {}
@@ -61,11 +59,9 @@ def crossovers(points: pd.DataFrame) -> list[Crossover]:
             common, *at = np.intersect1d(size_B[of_label[first]], size_B[of_label[second]], return_indices=True)
             a, b = of_label[first][at[0]], of_label[second][at[1]]
             ratio = np.log(time_s[a] / time_s[b])
-            faster = np.where(
-                (low_s[a] > high_s[b]) & (ratio > math.log1p(TIE)),
-                1,
-                np.where((low_s[b] > high_s[a]) & (ratio < -math.log1p(TIE)), -1, 0),
-            )
+            gains = are_faster(time_s[b], high_s[b], low_s[a], time_s[a])
+            costs = are_faster(time_s[a], high_s[a], low_s[b], time_s[b])
+            faster = gains.astype(int) - costs.astype(int)
             for sign, at_B, low_B, high_B, last_B in _changes(common, ratio, faster):
                 names = (first, second) if sign > 0 else (second, first)
                 result.append(

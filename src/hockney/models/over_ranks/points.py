@@ -15,6 +15,7 @@ from hockney.records import columns
 from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.records.series import default_statistic
+from hockney.records.table import does_nothing
 from hockney.records.visits import ByLaunch, visits_by_launch
 from hockney.schedule.catalogue import signature
 from hockney.statistics import pooled
@@ -43,11 +44,13 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataF
     has NaN for both bounds. `repeats`: of how many values without an interval the hull is, 0 where all have
     their 95 % interval. `statistic` empty: the one that says most (completion, then the slowest rank, then the
     mean). `label` names the algorithm with its segment and radix, `schedule` is the same for algorithms of this
-    program that make the same schedule there (`hockney.schedule.catalogue.signature`; None: unknown).
+    program that make the same schedule there (`hockney.schedule.catalogue.signature`; None: unknown). Calls that
+    do nothing are left out.
     RequestError where the table has no such operation.
     """
     chosen = statistic or default_statistic(frame, operation)
     rows = frame[(frame["operation"] == operation) & (frame["statistic"] == chosen)].copy()
+    rows = rows[~does_nothing(rows)]
     for name in HELD:
         if name not in rows.columns:
             rows[name] = pd.NA

@@ -10,15 +10,34 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.jumps import Examined, Jump, at_boundaries, jumps
 from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.models.over_ranks.search import search
+from hockney.models.over_ranks.steps import FoundStep
 from hockney.records.record import Locality
-from hockney.statistics import t_reach
+from hockney.statistics import Array, least_squares, t_reach
 
-Array = NDArray[np.float64]
+LEAST_LEVEL, LEAST_SLOPE = 1.05, 1.25
+"""Ratio of levels or of slopes that a reader would call a break of a line."""
+LEAST_SIDE = 3
+"""Points on a side of a boundary that are evidence of a line."""
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A break of lines between `before` and `after` ranks: a boundary in its range, or its likeliest place.
+
+    The level rises by `level_ratio`, the cost of a further rank by `slope_ratio` (None where it was not positive
+    before). `boundary`: the level that begins in the range, None where none does.
+    """
+
+    before: int
+    after: int
+    level_ratio: float
+    slope_ratio: float | None
+    p_value: float
+    boundary: Locality | None = None
 
 
 @dataclass(frozen=True)
@@ -53,25 +72,43 @@ class Segment:
 
 @dataclass(frozen=True)
 class Segments:
-    """`segments` in the order of P. `examined`: each boundary inside the curve and whether time breaks there.
+    """`segments` in the order of P. `examined`: whether time breaks at each boundary inside the curve.
 
-    `breaks`: where a further segment begins, in the order of P.
+    None there: too few points on a side to tell. `breaks`: where a further segment begins, in the order of P.
     """
 
     segments: list[Segment]
-    examined: list[Examined]
+    examined: dict[Boundary, bool | None]
     breaks: list[Jump]
 
 
 def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segments:
-    """Lines of T(P), shape (points,), between the breaks that `hockney.models.over_ranks.jumps` finds.
+    """Lines of T(P), shape (points,), between the breaks that `search` finds, wherever they are.
 
-    At `expected` boundaries smaller breaks count than elsewhere. Fewer than five points have no line.
+    What begins in the range of a break, of `expected`, is named. Fewer than five points have no line.
     """
     order = np.argsort(ranks)
     at, time = ranks[order], time_s[order]
-    examined = at_boundaries(at, time, expected)
-    breaks = jumps(at, time, examined)
+    found: list[FoundStep] = []
+    # Of two breaks with too few points for a line between them, the clearer one is where a line begins.
+    for step in sorted(search({"": (at, time)}), key=lambda one: one.together.p_value or 0.0):
+        between = (
+            np.abs(np.searchsorted(at, step.at.after) - np.searchsorted(at, one.at.after)) for one in found
+        )
+        if all(points >= LEAST_SIDE for points in between):
+            found.append(step)
+    found.sort(key=lambda step: step.at)
+    named = [next((one for one in expected if step.holds(one)), None) for step in found]
+    ends = [
+        0,
+        *(int(np.searchsorted(at, (one or step.at).after)) for one, step in zip(named, found, strict=True)),
+        at.size,
+    ]
+    every = [
+        _jump(at, time, ends[n : n + 3], step, one)
+        for n, (one, step) in enumerate(zip(named, found, strict=True))
+    ]
+    breaks = list(filter(None, every))
     splits = [0, *(int(np.searchsorted(at, jump.after)) for jump in breaks), at.size]
     stretches = []
     for index, (start, end) in enumerate(pairwise(splits)):
@@ -89,4 +126,43 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
                 lines.get("absolute"),
             )
         )
-    return Segments(stretches, examined, breaks)
+    return Segments(stretches, _examined(at, expected, breaks), breaks)
+
+
+def _examined(at: Array, expected: Sequence[Boundary], breaks: Sequence[Jump]) -> dict[Boundary, bool | None]:
+    """Each boundary inside a curve, and whether a break lies there."""
+    inside = [one for one in expected if at.size and at[0] <= one.before and one.after <= at[-1]]
+    points = np.diff([0, *np.searchsorted(at, [one.after for one in inside]), at.size])
+    broken = {(jump.before, jump.after) for jump in breaks}
+    return {
+        one: (one.before, one.after) in broken if min(sides) >= LEAST_SIDE else None
+        for one, sides in zip(inside, pairwise(points), strict=True)
+    }
+
+
+def _jump(at: Array, time: Array, ends: Sequence[int], step: FoundStep, boundary: Boundary | None) -> Jump | None:
+    """The ratios of the lines on either side of a break, in the middle of the gap; None where neither counts.
+
+    `ends`: the first points of the line before, of the line after, and of the one beyond.
+    """
+    first, split, last = ends
+    middle = (at[split - 1] + at[split]) / 2
+    lines = []
+    for side in (slice(first, split), slice(split, last)):
+        design = np.column_stack([np.ones_like(at[side]), at[side] - middle])
+        lines.append(least_squares(design, time[side], 1 / time[side]).value)
+    (level, slope), (level_after, slope_after) = lines
+    if level <= 0 or level_after <= 0:
+        return None
+    steeper = slope_after / slope if slope > 0 and slope_after > 0 else np.inf
+    is_small = max(level / level_after, level_after / level) < LEAST_LEVEL
+    if is_small and max(steeper, 1 / steeper) < LEAST_SLOPE:
+        return None
+    return Jump(
+        int(at[split - 1]),
+        int(at[split]),
+        float(level_after / level),
+        float(slope_after / slope) if slope > 0 else None,
+        step.together.p_value or 0.0,
+        None if boundary is None else boundary.level,
+    )

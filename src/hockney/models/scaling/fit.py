@@ -249,7 +249,7 @@ def _notes(
         elif value == top:
             notes.append(f"{key} is at its bound {top:g}")
         elif value - half <= 0:
-            notes.append(f"{key} cannot be told from 0")
+            notes.append(f"{key} may be 0")
         if value - half <= 0 and value + half >= top:
             notes.append(f"the times do not identify {key}: every value from 0 to {top:g} is in its interval")
     peak = limits.get("peak_processes")

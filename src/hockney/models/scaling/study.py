@@ -40,7 +40,7 @@ class MeasuredPoint:
 class ScalingStudy:
     """`fits` by law, `skipped` the laws that cannot be fitted and why, `preferred` None where none stands out.
 
-    `baseline_s` is the time of one process: the median of those measured, or the best fit's where there is none.
+    `baseline_s` is the median of the times of one process.
     `broken`: where the time steps, so that laws have a factor from there on.
     """
 
@@ -49,7 +49,6 @@ class ScalingStudy:
     fits: Annotated[dict[str, LawFit], Field(exclude=True)]
     skipped: Annotated[dict[str, str], Field(exclude=True)]
     baseline_s: float
-    is_extrapolated: Annotated[bool, Field(exclude=True)]
     preferred: str | None
     comparison: str
     notes: list[str]
@@ -61,12 +60,6 @@ class ScalingStudy:
     def scaling(self) -> str:
         """`weak`, where the work grew with the processes, or `strong`."""
         return "weak" if self.is_weak else "strong"
-
-    @computed_field
-    @property
-    def baseline(self) -> str:
-        """Whether a time of one process was measured."""
-        return "extrapolated" if self.is_extrapolated else "measured"
 
     @computed_field
     @property
@@ -129,11 +122,11 @@ def _karp_flatt(count: float, speedup: float) -> float:
     return float((1 / speedup - 1 / count) / (1 - 1 / count))
 
 
-def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate: bool = False) -> ScalingStudy:
+def study(times: Times, law: str = "all", *, is_weak: bool = False) -> ScalingStudy:
     """Fit one law, or all that are for this kind of scaling.
 
-    `extrapolate`: without a time of one process the fits say what it would be. RequestError where a law is for
-    the other kind of scaling, where there is no baseline, and where no law can be identified.
+    RequestError where a law is for the other kind of scaling, where no time of one process was measured, and
+    where no law can be identified.
     """
     known = [name for name, candidate in laws if candidate.is_weak == is_weak]
     if law != "all" and law not in known:
@@ -146,11 +139,10 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
             f"all times are of {counts[0]:.0f} process{'es' if counts[0] > 1 else ''}: that is no scaling",
             "measure other numbers of processes too",
         )
-    measured = counts[0] == 1
-    if not measured and not extrapolate:
+    if counts[0] != 1:
         raise RequestError(
             f"there is no time of 1 process, the fewest are {counts[0]:.0f}: speed-up has no baseline",
-            "measure 1 process, or let the laws say what it would take: --extrapolate-baseline",
+            "measure 1 process, too",
         )
     fits: dict[str, LawFit] = {}
     skipped: dict[str, str] = {}
@@ -164,10 +156,9 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
                 raise
             skipped[name] = error.message
     preferred, comparison = _prefer(fits, skipped)
-    best = preferred or next(iter(fits))
     medians_s = times.medians_s()
-    baseline_s = float(medians_s[0]) if measured else fits[best].serial_time_s.value
-    notes = [] if measured else [f"no time of 1 process was measured: speed-ups are against what {best} says"]
+    baseline_s = float(medians_s[0])
+    notes = []
     speedup = baseline_s / medians_s * (counts if is_weak else 1.0)
     if beyond := [f"{count:.0f}" for count, ratio in zip(counts, speedup, strict=True) if ratio > 1.02 * count]:
         notes.append(
@@ -175,9 +166,7 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
         )
     if broken is not None:
         notes.append(in_words(broken))
-    return ScalingStudy(
-        times, is_weak, fits, skipped, baseline_s, not measured, preferred, comparison, notes, broken
-    )
+    return ScalingStudy(times, is_weak, fits, skipped, baseline_s, preferred, comparison, notes, broken)
 
 
 def in_words(broken: Break) -> str:
@@ -197,12 +186,12 @@ def _prefer(fits: dict[str, LawFit], skipped: dict[str, str]) -> tuple[str | Non
         return name, f"{name} is the only law that was fitted"
     scores = {name: fit.aicc for name, fit in fits.items() if fit.aicc is not None}
     if len(scores) < len(fits):
-        return None, "too few times to compare the laws (AICc): they cannot be told apart"
+        return None, "too few times to compare the laws (AICc)"
     first, second = sorted(scores, key=lambda name: scores[name])[:2]
     difference = scores[second] - scores[first]
     statement = f"AICc of {second} is {difference:.3g} above that of {first}"
     if difference < TELLING:
-        return None, f"{statement}: they cannot be told apart"
+        return None, f"{statement}: too little to prefer one"
     poor = fits[first].lack_of_fit_p
     return first, f"{statement}: {first} is preferred" + (
         ", although repetitions show that it is off too" if poor is not None and poor < MISFIT else ""

@@ -98,15 +98,13 @@ class Network:
 class Topology:
     """A kind of network: its options, and how it is built from them.
 
-    `build` takes the fields of `options`. They are the options of `hockney network KIND`, whose help is the
-    model's docstring and `examples`. A spec names them like the fields, with `-` for `_`; the value of `first`
-    may stand without its name.
+    `build` takes the fields of `options`. A spec names them like the fields, with `-` for `_`; the value of
+    `first` may stand without its name.
     """
 
     word: str
     build: Callable[..., Network]
     options: type[BaseModel]
-    examples: str
     first: str = ""
 
     @property

@@ -32,8 +32,6 @@ topologies.register("complete")(
         "complete",
         complete,
         CompleteOptions,
-        examples="hockney network complete --nodes 16 --link 100Gbit/s --json\n"
-        "hockney network complete --nodes 8 --figure complete.svg",
         first="nodes",
     )
 )

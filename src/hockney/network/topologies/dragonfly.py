@@ -131,8 +131,5 @@ topologies.register("dragonfly")(
         "dragonfly",
         dragonfly,
         DragonflyOptions,
-        examples="hockney network dragonfly --routers 4 --nodes-per-router 2 --global-links 2 --json\n"
-        "hockney network dragonfly --routers 4 --nodes-per-router 2 --global-links 2 --groups 5 "
-        "--figure dragonfly.svg",
     )
 )

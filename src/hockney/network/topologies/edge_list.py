@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,12 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.fields import Argument
 from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, link_rate, topologies, whole
+from hockney.words import host_list
 
-_HINT = "a line is `A B [xN] [RATE]`, `node NAME …`, `switch NAME …` or a comment behind #"
+_HINT = (
+    "a line is `A B [xN] [RATE]`, `node NAME …`, `switch NAME …`, a # comment, or one of Slurm's topology.conf"
+)
+_SLURM = {"switchname", "nodes", "switches", "linkspeed"}
 _PARALLEL_HINT = "write xN for parallel links of one rate; those of another rate have a line of their own"
 
 
@@ -35,15 +40,39 @@ class _Read:
         words = text.partition("#")[0].split()
         if not words:
             return
+        if "=" in words[0]:
+            self._slurm(words)
+            return
         if words[0] in ("node", "switch"):
             self._declare(words[0], words[1:])
             return
         if len(words) < 2:
             raise self.wrong(f"{words[0]!r} is linked to nothing")
         a, b, *more = words
+        self._link(a, b, *self._bundle(more))
+
+    def _slurm(self, words: list[str]) -> None:
+        """A line of topology/tree, `SwitchName=s0 Nodes=n[0-3]` or `… Switches=s[0-2]` (topology.conf(5))."""
+        values = {key.lower(): value for key, _, value in (word.partition("=") for word in words)}
+        name = values.get("switchname", "")
+        if not name or not values.keys() & {"nodes", "switches"} or values.keys() - _SLURM:
+            raise self.wrong(f"{' '.join(words)[:80]!r} is no switch of a topology.conf", _HINT)
+        for key in ("switches", "nodes"):
+            for member in self._members(values.get(key, "")):
+                for vertex, is_switch in ((name, True), (member, key == "switches")):
+                    if self.is_switch.setdefault(vertex, is_switch) != is_switch:
+                        raise self.wrong(f"{vertex!r} is a node and a switch", "name them differently")
+                self._link(member, name, 1, self.link)
+
+    def _members(self, text: str) -> Iterator[str]:
+        try:
+            yield from host_list(text)
+        except RequestError as error:
+            raise self.wrong(error.message, error.hint) from error
+
+    def _link(self, a: str, b: str, parallel: int, rate: float) -> None:
         if a == b:
             raise self.wrong(f"{a!r} is linked to itself")
-        parallel, rate = self._bundle(more)
         for name in (a, b):
             self.is_switch.setdefault(name, False)
         if len(self.is_switch) > MOST_VERTICES:
@@ -108,7 +137,7 @@ class EdgeListOptions(BaseModel):
     """A network from a file, one link on each line: `A B`, `A B x2` or `A B x2 10Gbit/s`.
 
     Lines `node NAME …` and `switch NAME …` declare what is what and in which order; a name that is not declared
-    is a node. Behind # is a comment.
+    is a node. Behind # is a comment. Slurm's topology.conf (topology/tree) is read, too.
     """
 
     file: Annotated[Path, Argument("The file.", metavar="FILE")]
@@ -120,8 +149,6 @@ topologies.register("edge_list")(
         "edges",
         edge_list,
         EdgeListOptions,
-        examples="hockney network edge-list network.txt --link 100Gbit/s --json\n"
-        "hockney network edge-list network.txt --allocation 8 --figure network.svg",
         first="file",
     )
 )

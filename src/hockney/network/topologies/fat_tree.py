@@ -275,9 +275,5 @@ topologies.register("fat_tree")(
         "fat-tree",
         fat_tree,
         FatTreeOptions,
-        examples="hockney network fat-tree --nodes 148 --links-per-node 2 --leaf-ports 32:16 "
-        "--spines 4 --spine-ports 48 --link 100Gbit/s --allocation 32 --json\n"
-        "hockney network fat-tree --nodes 16 --leaf-ports 2:2 --spines 2 --spine-ports 2:2 "
-        "--cores 4 --core-ports 4 --figure fat-tree.svg",
     )
 )

@@ -39,8 +39,6 @@ topologies.register("hypercube")(
         "hypercube",
         hypercube,
         HypercubeOptions,
-        examples="hockney network hypercube --dimension 10 --json\n"
-        "hockney network hypercube --dimension 4 --link 10Gbit/s --allocation 8 --figure hypercube.svg",
         first="dimension",
     )
 )

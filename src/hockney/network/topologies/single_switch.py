@@ -60,8 +60,6 @@ topologies.register("single_switch")(
         "single-switch",
         single_switch,
         SingleSwitchOptions,
-        examples="hockney network single-switch --nodes 16 --links-per-node 2 --link 100Gbit/s --json\n"
-        "hockney network single-switch --nodes 40 --ports 48 --figure switch.svg",
         first="nodes",
     )
 )

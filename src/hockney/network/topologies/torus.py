@@ -62,8 +62,6 @@ topologies.register("torus")(
         "torus",
         torus,
         TorusOptions,
-        examples="hockney network torus --shape 8x8x4 --link 10Gbit/s --json\n"
-        "hockney network torus --shape 4x4 --allocation-nodes 0-3,5 --figure torus.svg",
         first="shape",
     )
 )

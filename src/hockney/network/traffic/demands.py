@@ -117,6 +117,17 @@ traffics.register("random_bisection")(
 )
 
 
+def random_halves(among: Allocated, seed: int) -> Pairs:
+    """`random_bisection` one way: the first half sends, as in the effect `congestion`."""
+    source, target = random_bisection(among, seed)
+    return source[: len(source) // 2], target[: len(target) // 2]
+
+
+traffics.register("random_halves")(
+    Traffic("a random half of the nodes to the other half, one way", random_halves, is_random=True)
+)
+
+
 def tornado(among: Allocated, _seed: int) -> Pairs:
     """⌈k/2⌉ − 1 further in each dimension of extent k (Dally and Towles, 2004): the other way round is longer."""
     if not among.links.network.shape or not among.is_whole:
@@ -160,7 +171,7 @@ def worst_pairing(among: Allocated, _seed: int) -> Pairs:
     if len(among.nodes) > MOST_ASSIGNED:
         raise RequestError(
             f"the worst pairing of {len(among.nodes)} nodes takes too long, more than {MOST_ASSIGNED} do",
-            "allocate fewer nodes with --allocation, or choose --traffic bisection",
+            "allocate fewer nodes with --allocation, or choose --pattern bisection",
         )
     # It takes a fifth of a second to import, and a machine file is read without.
     from scipy.optimize import linear_sum_assignment

@@ -2,6 +2,7 @@
 
 A pair gets the share that its most loaded link leaves it: one over the messages on it. The effective bisection
 bandwidth is the mean over the pairs of many random bisections (Hoefler, Schneider and Lumsdaine, Cluster 2008).
+Half of the nodes sends (one way), or all do (both ways, as in Netgauge's `ebb`): these are two quantities.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from hockney.network.traffic.study import EffectiveShare, TrafficStudy, study
 from hockney.statistics import t_reach
 
 Floats = NDArray[np.float64]
+WAYS = {"random_halves": "one way", "random_bisection": "both ways"}
+"""What is counted, by traffic."""
 MOST_PAIRS = 2**17
 """Pairs of all samples together, each of which is routed by itself: minutes."""
 
 
-def effective_share(nodes: int, fractions: Floats) -> EffectiveShare:
+def effective_share(nodes: int, fractions: Floats, ways: str) -> EffectiveShare:
     """The mean of `fractions` (samples,): of each bisection the mean over its pairs, as shares of full bisection.
 
     The interval is that of the mean over all bisections (Student's t), within 0 and 1; None of a single one.
@@ -37,6 +40,7 @@ def effective_share(nodes: int, fractions: Floats) -> EffectiveShare:
         None if half is None else min(1.0, mean + half),
         float(fractions.min()),
         float(fractions.max()),
+        ways,
     )
 
 
@@ -55,9 +59,14 @@ def pair_fractions(drawn: TrafficStudy) -> Floats:
 
 
 def effective_bisection(
-    among: Allocated, routing: str, samples: int, seed: int = 0, progress: Progress = silent
+    among: Allocated,
+    routing: str,
+    samples: int,
+    seed: int = 0,
+    progress: Progress = silent,
+    traffic: str = "random_halves",
 ) -> EffectiveShare:
-    """Of `samples` random bisections, drawn with `seed` and the seeds after it.
+    """Of `samples` random bisections, a traffic of `WAYS`, drawn with `seed` and the seeds after it.
 
     RequestError for fewer than two nodes, for a network without this routing, and for more than MOST_PAIRS pairs.
     """
@@ -65,11 +74,11 @@ def effective_bisection(
     if pairs > MOST_PAIRS:
         raise RequestError(
             f"{samples} bisections of {len(among.nodes)} nodes are {pairs} pairs, more than {MOST_PAIRS}",
-            "ask for fewer samples or nodes",
+            "take fewer nodes: --allocation 0-1023",
         )
     fractions = []
     for number in range(samples):
         progress(number / samples, f"bisection {number + 1} of {samples}")
-        drawn = study(among, traffic="random_bisection", routing=routing, size_B=1.0, seed=seed + number)
+        drawn = study(among, traffic=traffic, routing=routing, size_B=1.0, seed=seed + number)
         fractions.append(float(pair_fractions(drawn).mean()))
-    return effective_share(len(among.nodes), np.array(fractions))
+    return effective_share(len(among.nodes), np.array(fractions), WAYS[traffic])

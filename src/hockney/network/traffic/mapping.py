@@ -104,7 +104,7 @@ class Situation:
         if ranks == self.nodes * self.ppn:
             return
         nodes, rest = divmod(ranks, self.ppn)
-        hint = f"allocate {nodes} nodes: --allocation {nodes}" if not rest and nodes < self.nodes else ""
+        hint = f"allocate {nodes} nodes: --allocation 0-{nodes - 1}" if not rest and nodes < self.nodes else ""
         ppn, rest = divmod(ranks, self.nodes)
         hint = hint or (f"--ppn {ppn} fits" if not rest and ppn else "change the pattern, the topology or --ppn")
         raise RequestError(

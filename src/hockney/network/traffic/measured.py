@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,11 @@ from hockney.network.traffic.patterns import rank_number, read_lines
 from hockney.network.traffic.walk import hops
 from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine
+from hockney.records.record import Record
 from hockney.statistics import t_reach
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -30,18 +36,39 @@ class Pair:
     latency_s: float
 
 
+def between_nodes(records: Iterable[Record], launches: Iterable[LaunchLine]) -> pd.DataFrame:
+    """Ping-pongs between nodes: median one-way times in seconds, a row for any two hosts, a column for a size.
+
+    RequestError where a launch does not tell the hosts of its ranks.
+    """
+    # Whoever asks for a topology alone does without.
+    import pandas as pd
+
+    known = {launch.id: launch for launch in launches}
+    rows = [
+        (*sorted(_hosts(known.get(record.launch, LaunchLine()), record.pair)), record.bytes, record.value)
+        for record in records
+        if (record.operation, record.statistic, record.locality) == ("pingpong", "one_way", "network")
+        and record.verified is not False
+    ]
+    frame = pd.DataFrame(rows, columns=["host", "other", "size_B", "time_s"])
+    return frame.pivot_table("time_s", ["host", "other"], "size_B", "median")
+
+
+def usual_variant(campaign: Campaign) -> str:
+    """The default variant, or where none was measured the first by its name."""
+    names = {record.variant or "default" for record in campaign.records()}
+    return "default" if "default" in names else min(names, default="default")
+
+
 def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tuple[int, list[Pair]]:
     """Ping-pongs between nodes of one size (None: the smallest measured), one for each pair of hosts.
 
-    RequestError where there are none, or where a launch does not tell the hosts of its ranks.
+    RequestError where there are none, or as `between_nodes`.
     """
-    records = [
-        record
-        for record in campaign.records()
-        if (record.operation, record.statistic, record.locality) == ("pingpong", "one_way", "network")
-        and (record.variant or "default") == variant
-    ]
-    sizes = sorted({record.bytes for record in records})
+    records = (record for record in campaign.records() if (record.variant or "default") == variant)
+    times = between_nodes(records, campaign.launches())
+    sizes = [int(size) for size in times.columns.to_numpy()]
     if not sizes or (size_B is not None and size_B not in sizes):
         what = "between nodes" if size_B is None else f"of {size_B} B between nodes"
         raise RequestError(
@@ -51,13 +78,8 @@ def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tupl
             else "measure some: `hockney measure --operation pingpong --locality network --pairs 20 …`",
         )
     size = sizes[0] if size_B is None else size_B
-    launches = {launch.id: launch for launch in campaign.launches()}
-    times: dict[tuple[str, str], list[float]] = {}
-    for record in records:
-        if record.bytes == size:
-            names = _hosts(launches.get(record.launch, LaunchLine()), record.pair)
-            times.setdefault((min(names), max(names)), []).append(record.value)
-    return size, [Pair(pair, float(np.median(values))) for pair, values in sorted(times.items())]
+    there = times[size].dropna()
+    return size, [Pair((a, b), time_s) for (a, b), time_s in zip(there.index, there.to_numpy(), strict=True)]
 
 
 def _hosts(launch: LaunchLine, pair: str) -> tuple[str, str]:
@@ -71,9 +93,9 @@ def _hosts(launch: LaunchLine, pair: str) -> tuple[str, str]:
     return host[ends[0]], host[ends[1]]
 
 
-def hosts_of(campaign: Campaign) -> set[str]:
+def hosts_of(launches: Iterable[LaunchLine]) -> set[str]:
     """All hosts that the launches of a campaign used, whether or not a pair of them was measured."""
-    return {place.host for launch in campaign.launches() for place in launch.ranks if place.host}
+    return {place.host for launch in launches for place in launch.ranks if place.host}
 
 
 def nodes_by_name(hosts: set[str], network: Network) -> dict[str, int]:
@@ -122,6 +144,13 @@ class FittedTime:
     value: float
     low: float | None
     high: float | None
+
+    @classmethod
+    def within(cls, value: float, reach: float) -> FittedTime:
+        """So far around a value, in seconds; no interval where that is NaN."""
+        return cls(
+            float(value), *(None if math.isnan(reach) else float(end) for end in (value - reach, value + reach))
+        )
 
 
 @dataclass(frozen=True)
@@ -186,8 +215,7 @@ class ByHops:
     def fit(self) -> HopFit:
         """latency = base + per_hop · hops by least squares, with 95 % intervals where the pairs support any.
 
-        All times are of one size and of one magnitude, so residuals are absolute. Where all pairs are equally far
-        apart, nothing is fitted, and `reason` says why.
+        Where all pairs are equally far apart, nothing is fitted, and `reason` says why.
         """
         if len(np.unique(self.hops)) < 2:
             return HopFit(
@@ -195,29 +223,70 @@ class ByHops:
                 f"all {len(self.pairs)} pairs are {int(self.hops[0])} hops apart: "
                 "measure pairs at another distance",
             )
-        # Half a second, which whoever reads a machine file does without.
-        from scipy.stats import linregress
-
-        line = linregress(self.hops, self.latency_s)
-        freedom = len(self.pairs) - 2
-
-        def within(value: float, error: float) -> FittedTime:
-            half = t_reach(error, freedom) if freedom else None
-            return FittedTime(
-                value, None if half is None else value - half, None if half is None else value + half
-            )
-
-        base, per_hop = (
-            within(float(line.intercept), line.intercept_stderr),
-            within(float(line.slope), line.stderr),
-        )
+        line = HopLines.fitted(self.hops, np.zeros(1), self.latency_s[:, None])
         reason = None
-        if per_hop.low is None or per_hop.high is None:
+        if line.per_hop.low is None:
             reason = "two pairs make a line and no interval"
-        elif per_hop.low <= 0 <= per_hop.high:
-            reason = "the latency of a hop cannot be told from 0"
-        farthest = Farthest(self.farthest, float(line.intercept + line.slope * self.farthest))
-        return HopFit(True, reason, base, per_hop, farthest)
+        elif line.per_hop.low <= 0:
+            reason = "the latency of a hop may be 0"
+        farthest = Farthest(self.farthest, line.base.value + line.per_hop.value * self.farthest)
+        return HopFit(True, reason, line.base, line.per_hop, farthest)
+
+
+@dataclass(frozen=True, eq=False)
+class HopLines:
+    """Of each size the line mean + per_hop · (hops − their mean), fitted to pairs × sizes at once.
+
+    Arrays have the shape (sizes,), in seconds. Reaches are half of 95 % intervals, NaN of two pairs: that of the
+    mean is another pair's.
+    """
+
+    hops: NDArray[np.int64]
+    mean_s: Floats
+    mean_reach_s: Floats
+    per_hop_s: Floats
+    per_hop_reach_s: Floats
+
+    @classmethod
+    def fitted(cls, hops: NDArray[np.int64], size_B: Floats, time_s: Floats) -> HopLines:
+        """Lines through times of shape (pairs, sizes), of pairs at two or more numbers of hops.
+
+        All sizes together tell a link's latency and time for each byte, neither negative, by relative least
+        squares. What the pairs of one size say beside that counts as far as it is beyond chance (James and Stein
+        1961, positive part). A link costs no less than nothing, and no more than its share of the whole way.
+        """
+        # Half a second, which whoever reads a machine file does without.
+        from scipy.optimize import nnls
+
+        far, mean_s = hops - hops.mean(), time_s.mean(axis=0)
+        root, freedom = float(np.linalg.norm(far)), len(hops) - 2
+
+        def reach_s(per_hop_s: Floats) -> Floats:
+            off = np.linalg.norm(time_s - mean_s - np.outer(far, per_hop_s), axis=0)
+            return t_reach(off / math.sqrt(freedom), freedom) if freedom else np.full_like(off, np.nan)
+
+        own_s = far @ time_s / root**2
+        link = np.stack([np.outer(far, each / mean_s).ravel() for each in (np.ones_like(size_B), size_B)], -1)
+        scale = np.linalg.norm(link, axis=0) + np.finfo(float).tiny
+        latency_s, byte_s = nnls(link / scale, (time_s / mean_s - 1).ravel())[0] / scale
+        common_s = latency_s + byte_s * size_B
+        apart_s, chance_s = own_s - common_s, reach_s(own_s) / root
+        share = 1 - np.divide(chance_s, apart_s, out=np.ones_like(apart_s), where=apart_s != 0) ** 2
+        per_hop_s = np.clip(common_s + np.fmax(share, 0) * apart_s, 0, mean_s / hops.mean())
+        reach = reach_s(per_hop_s)
+        return cls(hops, mean_s, reach * math.sqrt(1 + 1 / len(hops)), per_hop_s, reach / root)
+
+    @property
+    def per_hop(self) -> FittedTime:
+        """The latency of a link at the smallest size."""
+        return FittedTime.within(self.per_hop_s[0], self.per_hop_reach_s[0])
+
+    @property
+    def base(self) -> FittedTime:
+        """What remains without links at the smallest size."""
+        mean = self.hops.mean()
+        reach = math.hypot(self.mean_reach_s[0] / math.sqrt(len(self.hops) + 1), mean * self.per_hop_reach_s[0])
+        return FittedTime.within(self.mean_s[0] - mean * self.per_hop_s[0], reach)
 
 
 def by_hops(network: Network, pairs: Sequence[Pair], node_of: Mapping[str, int]) -> ByHops:

@@ -31,22 +31,13 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Volumes:
-    """What was asked for: bytes of a message, cells of a rank (None: not said), periodic boundaries."""
-
-    size_B: float | None = None
-    cells: tuple[int, ...] | None = None
-    periodic: bool = False
-
-
-@dataclass(frozen=True)
 class PatternKind:
-    """`make` takes what stands behind the colon and the volumes; `takes` names the volumes that it uses."""
+    """`make` takes what stands behind the colon and the bytes of a message, None where they are not given."""
 
     meaning: str
     example: str
-    make: Callable[[str, Volumes], Pattern]
-    takes: Sequence[str] = ("bytes",)
+    make: Callable[[str, float | None], Pattern]
+    has_size: bool = True
 
 
 patterns: Registry[PatternKind] = Registry(
@@ -55,20 +46,15 @@ patterns: Registry[PatternKind] = Registry(
 """Patterns by name."""
 
 
-def parse_pattern(text: str, volumes: Volumes) -> Pattern:
-    """`jacobi:8x8x4`, `ring:64` … RequestError for what is none, or for volumes that it has no use for."""
+def parse_pattern(text: str, size_B: float | None = None) -> Pattern:
+    """`jacobi:8x8x4`, `ring:64` … RequestError for what is none, or for a size that it has no use for."""
     name, _, rest = text.strip().partition(":")
     kind = patterns.get(name)
     if not rest:
         raise RequestError(f"the pattern {name!r} lacks what it is of", f"write {kind.example}")
-    given = {
-        "bytes": volumes.size_B is not None,
-        "subdomain": volumes.cells is not None,
-        "periodic": volumes.periodic,
-    }
-    if useless := [option for option, is_given in given.items() if is_given and option not in kind.takes]:
-        raise RequestError(f"--{useless[0]} means nothing for {name}", f"leave it out, as in {kind.example}")
-    pattern = kind.make(rest, volumes)
+    if size_B is not None and not kind.has_size:
+        raise RequestError(f"--bytes means nothing for {name}", f"leave it out, as in {kind.example}")
+    pattern = kind.make(rest, size_B)
     if not len(pattern.demand.source):
         raise RequestError(f"the pattern {text!r} sends nothing between ranks", "there is nothing to map")
     return pattern
@@ -103,68 +89,43 @@ def rank_number(text: str, path: Path, line: int) -> int:
         raise RequestError(f"{path}, line {line}: {error.message}", error.hint) from error
 
 
-CELL_B = 8
-"""A double."""
-
-
-def jacobi(text: str, volumes: Volumes) -> Pattern:
-    """`AxBxC` ranks by rows, the last coordinate fastest.
-
-    A face is `size_B`, or what `cells` of a rank give in doubles; without both, 1.
-    """
+def jacobi(text: str, size_B: float | None) -> Pattern:
+    """`AxBxC` ranks by rows, the last coordinate fastest."""
+    face = 1.0 if size_B is None else size_B
     grid = extents(text, "ranks")
     ranks = math.prod(grid)
     check_pairs(2 * len(grid) * ranks, f"a halo exchange of {text}")
-    if volumes.cells is not None and volumes.size_B is not None:
-        raise RequestError("--subdomain and --bytes are two answers to one question", "give one")
-    if volumes.cells is not None and len(volumes.cells) != len(grid):
-        raise RequestError(
-            f"--subdomain has {len(volumes.cells)} extents, and the grid of ranks {len(grid)}",
-            "give one for each",
-        )
     at = np.arange(ranks).reshape(grid)
     parts: list[Demand] = []
     for axis in range(len(grid)):
-        face = 1.0 if volumes.size_B is None else volumes.size_B
-        if volumes.cells is not None:
-            face_B = CELL_B * math.prod(volumes.cells) // volumes.cells[axis]
-            check_bytes(face_B, "a face of --subdomain")
-            face = float(face_B)
-        low, high = at, np.roll(at, -1, axis)
-        if not volumes.periodic:
-            low, high = (np.delete(part, -1, axis) for part in (low, high))
+        low, high = (np.delete(part, -1, axis) for part in (at, np.roll(at, -1, axis)))
         parts += [Demand.of(low, high, face), Demand.of(high, low, face)]
     demand = Demand(
         np.concatenate([part.source for part in parts]),
         np.concatenate([part.target for part in parts]),
         np.concatenate([part.size_B for part in parts]),
     )
-    unit = "faces" if volumes.cells is None and volumes.size_B is None else "B"
-    return Pattern(f"jacobi:{text}", ranks, demand, unit)
+    return Pattern(f"jacobi:{text}", ranks, demand, "faces" if size_B is None else "B")
 
 
-patterns.register("jacobi")(
-    PatternKind(
-        "halo exchange of a grid of ranks", "jacobi:8x8x4", jacobi, takes=("bytes", "subdomain", "periodic")
-    )
-)
+patterns.register("jacobi")(PatternKind("halo exchange of a grid of ranks", "jacobi:8x8x4", jacobi))
 
 
-def ring(text: str, volumes: Volumes) -> Pattern:
+def ring(text: str, size_B: float | None) -> Pattern:
     """Both ways round, as in `hockney run ring`."""
     ranks = whole(text)
     check_pairs(2 * ranks, f"a ring of {ranks}")
     here = np.arange(ranks)
     there = (here + 1) % ranks
-    size = 1.0 if volumes.size_B is None else volumes.size_B
+    size = 1.0 if size_B is None else size_B
     demand = Demand.of(np.concatenate([here, there]), np.concatenate([there, here]), size)
-    return Pattern(f"ring:{text}", ranks, demand, "messages" if volumes.size_B is None else "B")
+    return Pattern(f"ring:{text}", ranks, demand, "messages" if size_B is None else "B")
 
 
 patterns.register("ring")(PatternKind("a ring of ranks, both ways round", "ring:64", ring))
 
 
-def matrix(text: str, _volumes: Volumes) -> Pattern:
+def matrix(text: str, _size_B: float | None) -> Pattern:
     """Lines `sender receiver bytes`; those of one pair add up. The largest number gives the ranks."""
     path = Path(text)
     rows = read_lines(path, ("sender", "receiver", "bytes"))
@@ -189,7 +150,7 @@ def _size(text: str, path: Path, line: int) -> float:
 
 
 patterns.register("matrix")(
-    PatternKind("lines `sender receiver bytes` of a file", "matrix:traffic.txt", matrix, takes=())
+    PatternKind("lines `sender receiver bytes` of a file", "matrix:traffic.txt", matrix, has_size=False)
 )
 
 
@@ -197,7 +158,7 @@ MOST_RANKS = 2**20
 """One rank's schedule, which may have a message to every other, then fits the memory of a small machine."""
 
 
-def collective(text: str, volumes: Volumes) -> Pattern:
+def collective(text: str, size_B: float | None) -> Pattern:
     """`NAME:ALGORITHM:P`, with 1 KiB unless sizes are given; root 0, one piece."""
     parts = text.split(":")
     if len(parts) != 3:
@@ -205,7 +166,7 @@ def collective(text: str, volumes: Volumes) -> Pattern:
             f"collective:{text} is not NAME:ALGORITHM:RANKS", "for example collective:bcast:binomial:64"
         )
     name, algorithm, ranks = parts[0], parts[1], whole(parts[2])
-    request = ask(name, algorithm, ranks=ranks, size_B=int(1024 if volumes.size_B is None else volumes.size_B))
+    request = ask(name, algorithm, ranks=ranks, size_B=int(1024 if size_B is None else size_B))
     if ranks > MOST_RANKS:
         raise RequestError(f"collective:{text} has more than {MOST_RANKS} ranks", "ask for fewer ranks")
     # A message is a step of its sender and one of its receiver.

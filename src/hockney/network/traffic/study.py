@@ -108,6 +108,8 @@ class EffectiveShare:
     high: float | None
     least: float
     largest: float
+    ways: str
+    """`one way` where half of the nodes sends, `both ways` where all do."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = si
     if not traffics.get(first.traffic).is_random:
         raise RequestError(
             f"{first.traffic} is not random: every sample is the same",
-            "leave --samples out, or take permutation",
+            "take permutation",
         )
     drawn = [first]
     for number in range(1, samples):

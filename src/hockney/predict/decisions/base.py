@@ -76,7 +76,8 @@ class Decisions:
 
     `choose`: its own choice for a call; `run`: what runs under the name of one of its algorithms. Both None where
     that is not known or has no schedule here. `limits` says in words where `choose` has no answer; it is shown to
-    the user. `names` are those of its algorithms, by operation.
+    the user. `names` are those of its algorithms, by operation. `component`: what serves an operation in their
+    place on so many ranks and nodes; "" where they do.
     """
 
     banner: re.Pattern[str]
@@ -84,6 +85,7 @@ class Decisions:
     run: Callable[[str, LibraryCall], ScheduleChoice | None]
     names: Mapping[str, Collection[str]]
     limits: str
+    component: Callable[[str, Version, int, int | None], str] = lambda *_: ""
 
     def default(
         self,
@@ -137,6 +139,10 @@ class LibraryDecisions(NamedTuple):
         if self.decisions is None:
             return None
         return self.decisions.default(operation, ranks, size_B, self.version, nodes=nodes, element_B=element_B)
+
+    def component(self, operation: str, ranks: int, nodes: int | None) -> str:
+        """What serves an operation in place of the named algorithms; "" where they do, or nobody knows."""
+        return self.decisions.component(operation, self.version, ranks, nodes) if self.decisions and nodes else ""
 
 
 def decisions_for(mpi: str) -> LibraryDecisions:

@@ -115,8 +115,8 @@ libraries.register("mpich")(
         choose,
         run,
         SCHEDULES,
-        "decisions of MPICH 4.0 to 5 with device ch4: bcast, reduce, allreduce and barrier of several ranks on a "
-        "node go through shared memory and have no schedule, nor has alltoall with more than 32 ranks between "
+        "decisions of MPICH 4.0 to 5 with device ch4. Without a schedule are bcast, reduce, allreduce and "
+        "barrier of several ranks on a node, which use shared memory; and alltoall of over 32 ranks between "
         "256 B and 32 KiB",
     )
 )

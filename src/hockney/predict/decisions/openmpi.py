@@ -300,6 +300,7 @@ libraries.register("openmpi")(
         SCHEDULES,
         "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks that share several "
         "nodes are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's "
-        "component such as hcoll, where it is built in, decides before it",
+        "component such as hcoll or ucc, where it is built in, decides before it",
+        lambda operation, version, ranks, nodes: "han" if is_of_han(operation, version, ranks, nodes) else "",
     )
 )

@@ -10,7 +10,7 @@ is believed, of how `default` itself grew with the ranks. The doubt is in its in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -30,6 +30,7 @@ from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.points import DEFAULT, PointRow, keys, rows
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
+from hockney.schedule.catalogue import least_B
 from hockney.statistics import NORMAL, TAILS, t_reach
 
 REPEATED = 0.05
@@ -83,9 +84,10 @@ class Identification:
     chains: Sequence[Chain]
 
 
-def identify(training: Training, fitted: Calibrated) -> Identification:
+def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification:
     """The algorithms behind the default points of `training`, from times alone, by all statistics of the calls.
 
+    `fitted`: a calibration; or several, under assumptions of which one is right, that know no collective.
     RequestError where there is no candidate.
     """
     is_default = training.points["algorithm"] == DEFAULT
@@ -97,7 +99,11 @@ def identify(training: Training, fitted: Calibrated) -> Identification:
     candidates = list(found)
     main = measured_by_name(training.points, candidates)
     forced = FORCED if training.beside else FORCED_ALONE
-    simulated = _simulated(main.points, candidates, fitted)
+    simulated, *others = [_simulated(main.points, candidates, one, names=len(fitted) == 1) for one in fitted]
+    if others:
+        every = [replace(one, plain_s=np.exp(one.ln_s), is_rough=True) for one in (simulated, *others)]
+        named_points = main.points.assign(statistic=training.statistic)
+        return Identification(candidates, chains(named_points, every, training.statistic))
     # Intervals hold 95 % of what is left out, points of measured schedules and whole schedules alike: so does
     # Student's t, by which candidates are judged.
     judged = replace(simulated, model=simulated.model * NORMAL / t_reach(1.0, FREEDOM))
@@ -107,9 +113,10 @@ def identify(training: Training, fitted: Calibrated) -> Identification:
         other = measured_by_name(points, candidates)
         parts.append(_beside(main, parts[0], other))
         frames.append(other.points.assign(statistic=statistic))
-    names = [each.name for each in fields(Expected)]
-    whole = Expected(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-    return Identification(candidates, chains(pd.concat(frames, ignore_index=True), whole, training.statistic))
+    names = ("ln_s", "model", "noise", "plain_s")
+    ln_s, model, noise, plain_s = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+    whole = Expected(ln_s, model, noise, plain_s)
+    return Identification(candidates, chains(pd.concat(frames, ignore_index=True), [whole], training.statistic))
 
 
 @dataclass(frozen=True)
@@ -193,7 +200,20 @@ def _simulated(
         model[:, column] = np.log(made.high_s / made.low_s) / (2 * NORMAL)
         if names:
             plain_s[:, column] = fitted.plain_s(asked)
+        ln_s[_is_below(points, candidate.choice), column] = np.nan
     return Expected(ln_s, model, np.full(shape, REPEATED), plain_s)
+
+
+def _is_below(points: pd.DataFrame, choice: ScheduleChoice) -> NDArray[np.bool_]:
+    """Where a library would run another algorithm: for want of elements, or by a component of its own."""
+    return np.array(
+        [
+            point.bytes < least_B(point.operation, choice.algorithm, point.ranks)
+            or bool(decisions_for(point.mpi).component(point.operation, point.ranks, point.nodes))
+            for point in rows(points)
+        ],
+        dtype=np.bool_,
+    )
 
 
 def as_schedule(points: pd.DataFrame, choice: ScheduleChoice) -> pd.DataFrame:
@@ -242,7 +262,7 @@ class Mixed:
     @cached_property
     def found(self) -> Identification:
         """The algorithms behind the default points of training; only for whom they are, because it takes long."""
-        return identify(self.training, self.fitted)
+        return identify(self.training, [self.fitted])
 
     @cached_property
     def _again(self) -> Calibrated:

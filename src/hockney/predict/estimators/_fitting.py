@@ -83,15 +83,19 @@ class CalibratedFit:
     def fitted(self, layout: ParameterLayout, index: Index, steps: int) -> Calibration:
         scenarios = self._scenarios(index)
         begin = layout.start(self.start)
-        replays = replay_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
-        calibration = calibrate(replays, self.measured_s[index], layout, begin, steps=steps)
-        self._replayed += index.size * steps
+        statistics = [self.training.statistic] * len(scenarios)
+        # Each is recorded once, and replayed before the first step and after each.
+        replayed = partial(self._replay, steps / (steps + 2))
+        replays = replay_all(scenarios, statistics, layout, begin, replayed)
+        return calibrate(replays, self.measured_s[index], layout, begin, steps=steps, replayed=replayed)
+
+    def _replay(self, steps: float) -> None:
+        self._replayed += steps
         self.training.progress(min(self._replayed / self._most, 1.0), self._piece)
-        return calibration
 
     def _begin(self, piece: str, most: float) -> None:
         """A piece of work, of at most so many simulations, each step counted."""
-        self._piece, self._most, self._replayed = piece, most, 0
+        self._piece, self._most, self._replayed = piece, most, 0.0
 
     def work(self) -> float:
         """An upper bound of the simulations that the calibration takes, each step counted."""

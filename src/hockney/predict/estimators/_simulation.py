@@ -21,7 +21,7 @@ from hockney.statistics import NORMAL
 _BATCH = 512
 _NO_NETWORK = (
     "its ranks are on several nodes, and nothing was measured between nodes: train on such runs, or say with "
-    "--system, --network-latency and --network-bandwidth what such messages cost"
+    "--system what such messages cost"
 )
 _STAND_IN = (
     "messages are in no training point, usual times stand in for them",

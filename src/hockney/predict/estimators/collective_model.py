@@ -34,10 +34,8 @@ def fit(training: Training) -> FittedEstimator:
         )
         names, without = (training.operation, str(first["algorithm"])), (nothing, nothing)
         measured = CollectivePoints(*names, ranks, size_B, time_s, *without, segment_B, radix)
-        try:
-            models[key] = partial(_times, fit_collective(measured))
-        except RequestError:
-            continue
+        if (model := fit_collective(measured)).regimes:
+            models[key] = partial(_times, model)
     if not models:
         raise RequestError("no algorithm has points enough for a model", "train on more ranks or sizes")
     return GroupModels(SURFACE, models, "are of an algorithm or a placement with too few training points")

@@ -28,7 +28,7 @@ class RankLine:
     def __call__(self, points: pd.DataFrame) -> tuple[Array, Array, Array]:
         """Times of points and the ends of their intervals, extrapolated without limit."""
         time_s, half = self.at(points["ranks"].to_numpy(np.float64))
-        return time_s, time_s - half, time_s + half
+        return time_s, np.maximum(time_s - half, 0.0), time_s + half
 
     def at(self, ranks: Array) -> tuple[Array, Array]:
         """Times in seconds and half widths of the 95 % prediction interval, for a new point each."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
-from hockney.schedule.catalogue import algorithms, find
+from hockney.schedule.catalogue import algorithms, find, least_B
 from hockney.units import format_bytes
 
 _NO_ALGORITHM = re.compile(r"libnbc:.*|mpir:nb|.*:default")
@@ -54,6 +54,8 @@ def of_name(
     known = decisions_for(mpi)
     if known.decisions is None:
         own = any(one.name == name for one in algorithms(operation))
+        if own and size_B < least_B(operation, name, ranks):
+            return None
         choice = ScheduleChoice(name, segment_B or None) if own else None
     else:
         choice = known.decisions.named(

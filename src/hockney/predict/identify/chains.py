@@ -38,6 +38,8 @@ DRAWS = 20
 EVENNESS = 2.0
 """Shape of the gamma distribution, of mean 1, that they are of: 1 would be the Bayesian bootstrap of single
 curves, and each piece is of several. Chosen on `bcast` in `data/orfeo-epyc`, on its training ranks."""
+NONE = 0.8
+"""Probability of none of the candidates from which on that is the answer."""
 _LIKELIER = 0.5
 """Of two, the one of more than this probability."""
 
@@ -47,13 +49,14 @@ class Expected:
     """What each candidate would take at each default point, arrays of shape (points, candidates).
 
     `ln_s` in ln seconds, NaN where it cannot run; `model` and `noise` as of `Evidence`; `plain_s` in seconds by
-    the costs that all schedules share, by which names are told apart.
+    the costs that all schedules share, by which names are told apart. `is_rough`: costs of messages alone say it.
     """
 
     ln_s: Array
     model: Array
     noise: Array
     plain_s: Array
+    is_rough: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,11 @@ class ChainCell:
     best: int
     plain_s: Array
     same: NDArray[np.bool_]
+
+    @property
+    def is_none(self) -> bool:
+        """Whether no candidate fits the times within its error."""
+        return float(self.share[-1]) > NONE
 
 
 @dataclass(frozen=True)
@@ -117,28 +125,50 @@ class _Open:
     rows: list[list[int]]
 
 
-def chains(points: pd.DataFrame, expected: Expected, main: str) -> list[Chain]:
+def chains(points: pd.DataFrame, expected: Sequence[Expected], main: str) -> list[Chain]:
     """Of default points, by ranks and nodes ascending.
 
     They have the columns of `predict.points.POINT`, `time_s` and `statistic`; names are told apart by the times
-    of the statistic `main`.
+    of the statistic `main`. `expected`: under each of several assumptions, of which one is right: each counts as
+    probable as all times are under it.
     """
-    missed = np.log(points["time_s"].to_numpy(np.float64))[:, None] - expected.ln_s
+    ways = [_under(points, one, main) for one in expected]
+    opened, _, _ = ways[0]
+    weight = special.softmax([evidence for _, _, evidence in ways])
+    best = expected[int(weight.argmax())]
+    closed = []
+    for i, chain in enumerate(opened):
+        shares, joints = zip(*(told[i] for _, told, _ in ways), strict=True)
+        share, joint = (np.tensordot(weight, each, 1) for each in (shares, joints))
+        closed.append(_closed(chain, share, joint, best))
+    return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
+
+
+def _under(
+    points: pd.DataFrame, expected: Expected, main: str
+) -> tuple[list[_Open], list[tuple[Array, Array]], float]:
+    """The chains, probabilities of states and of pairs of them for each, and the ln density of all times, 0 where
+    several statistics tell."""
+    ln_s = np.log(points["time_s"].to_numpy(np.float64))
+    missed = ln_s[:, None] - expected.ln_s
     places: dict[tuple[Hashable, ...], dict[Hashable, list[_Open]]] = {}
     for key, index in positions(points, CHAIN).items():
-        chain = _opened(key, points.iloc[index], missed[index], expected, index, main)  # type: ignore[arg-type]
+        own_s = ln_s[index] if len(set(points["statistic"].iloc[index])) == 1 else None
+        chain = _opened(key, points.iloc[index], missed[index], expected, index, main, own_s)  # type: ignore[arg-type]
         *conditions, nodes, _ = chain.key
         places.setdefault(tuple(conditions), {}).setdefault(nodes, []).append(chain)
-    closed = []
+    every, told, evidence = list[_Open](), list[tuple[Array, Array]](), 0.0
     for on_nodes in places.values():
         opened = [chain for part in on_nodes.values() for chain in part]
+        every += opened
         if len({series.statistic for chain in opened for series in chain.run.series}) > 1:
-            told = _told([[chain.run for chain in part] for part in on_nodes.values()])
+            told += _told([[chain.run for chain in part] for part in on_nodes.values()])
         else:
             # By one statistic alone candidates miss all times alike: together they only seem to say more.
-            told = _each([posterior([chain.run]) for chain in opened])
-        closed += [_closed(chain, *one, expected) for chain, one in zip(opened, told, strict=True)]
-    return sorted(closed, key=lambda chain: (chain.ranks, chain.nodes or 0))
+            made = [posterior([chain.run]) for chain in opened]
+            told += _each(made)
+            evidence += sum(one.evidence for one in made)
+    return every, told, evidence
 
 
 def _told(on_nodes: Sequence[Sequence[Run]]) -> list[tuple[Array, Array]]:
@@ -189,6 +219,7 @@ def _opened(
     expected: Expected,
     index: NDArray[np.intp],
     main: str,
+    ln_s: Array | None,
 ) -> _Open:
     sizes = sorted({int(size_B) for size_B in points["bytes"]})
     at = np.searchsorted(sizes, points["bytes"].to_numpy(np.int64))
@@ -200,7 +231,11 @@ def _opened(
         parts = [np.full(shape, np.nan), np.ones(shape), np.ones(shape)]
         for part, values in zip(parts, (missed, expected.model[index], expected.noise[index]), strict=True):
             part[at[rows]] = values[rows]
-        series.append(Evidence(parts[0], parts[1], parts[2], statistic))
+        own_s = None
+        if ln_s is not None:
+            own_s = np.full(len(sizes), np.nan)
+            own_s[at[rows]] = ln_s[rows]
+        series.append(Evidence(parts[0], parts[1], parts[2], statistic, own_s, expected.is_rough))
         for row in rows if statistic == main else ():
             of_size[at[row]].append(int(index[row]))
     return _Open(key, Run(int(key[-1]), sizes, series), of_size)  # type: ignore[call-overload]

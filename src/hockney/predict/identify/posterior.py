@@ -35,8 +35,18 @@ STEADY = 0.95
 ALIKE_DOUBLINGS = 0.5
 """Doublings of the ranks from which on a candidate's errors count as new ones; chosen on every fourth number of
 ranks, from the second on, of `bcast` and `reduce` in `data/orfeo-epyc`."""
-STRANGE = 0.02
-"""How often the algorithm is none of the candidates, before anything was measured."""
+STRANGE, STRANGE_ALONE = 0.02, 0.5
+"""How often the algorithm is none of the candidates, before anything was measured; where one statistic alone
+tells, the weight by which that is said of hardly one in twenty that are (`bench/identify_simulated`)."""
+HALVES_B = 2.0 ** np.arange(2, 22, 2)
+"""Sizes at which times of unknown algorithms have doubled: any α + βn may be one's."""
+TEMPER = 0.5
+"""Power of densities of what was simulated with costs of messages alone: errors of many sizes have one cause."""
+ROUGH = (0.6, 0.1, 0.5), (0.75, 0.03, 0.35)
+"""Of errors of such a simulation, where an algorithm begins and from one size to the next: how many are small,
+and the deviations of these and of the others, in ln. Chosen on four systems (`bench/identify_simulated`)."""
+TOO_FAR = np.log(10.0)
+"""Error in ln beyond which such a simulation is not of the algorithm, however well the curves' shapes agree."""
 STRANGE_DEVIATION = 1.5
 """Deviation in ln of the time of such an algorithm from that of the candidates."""
 FIRST = "min_over_ranks"
@@ -56,13 +66,16 @@ class Evidence:
 
     `missed` is ln measured − ln expected, NaN where the candidate cannot run. `model` is the deviation of what is
     expected (the simulator's known error), `noise` that of one measured time beside another. `statistic`: of
-    which times of the calls.
+    which times of the calls. `ln_s`, shape (sizes,): the measured times,
+    where no other statistic tells; `is_rough`: `model` is not known, see `ROUGH`.
     """
 
     missed: Array
     model: Array
     noise: Array
     statistic: str = ""
+    ln_s: Array | None = None
+    is_rough: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ class Run:
             there = [np.asarray(np.isfinite(one.missed).any(axis=1))[:, None] for one in alike]
             many = np.maximum(np.sum(there, axis=0), 1)
             for one, has in zip(alike, there, strict=True):
-                piece += np.where(has, _emissions(one, steady), 0.0) / many
+                piece += np.where(has, _emissions(one, steady, self.size_B), 0.0) / many
         return made
 
 
@@ -121,8 +134,11 @@ def posterior(
     if weights is None:
         weights = rank_weights(ranks)
     counted = np.array([weights[each] for each in ranks])[:, None, None]
+    if any(one.is_rough for run in runs for one in run.series):
+        counted = counted * TEMPER
     enter, stay = counted * enter, counted * stay
     kept = (1 - SWITCH) ** _octaves(every_B)
+    strange = STRANGE_ALONE if all(one.ln_s is not None for run in runs for one in run.series) else STRANGE
     same = np.log(1 - RANK_SWITCH) * np.diff(np.log2(ranks))
     other = np.append(0.0, np.log(-np.expm1(same)))
     count = len(ranks)
@@ -131,7 +147,7 @@ def posterior(
     joints: list[Array] = []
     for first in range(count):
         new, same_state = (np.cumsum(each[first:], axis=0) for each in (enter, stay))
-        density, share, joint = _along_sizes(new, same_state, kept)
+        density, share, joint = _along_sizes(new, same_state, kept, strange)
         evidence[first, first:] = other[first] + density + np.append(0.0, np.cumsum(same[first:]))
         shares.append(share)
         joints.append(joint)
@@ -200,15 +216,16 @@ def rank_weights(ranks: Iterable[int]) -> dict[int, float]:
     return dict(zip(ascending, counted.tolist(), strict=True))
 
 
-def _along_sizes(enter: Array, stay: Array, kept: Array) -> tuple[Array, Array, Array]:
+def _along_sizes(enter: Array, stay: Array, kept: Array, strange: float) -> tuple[Array, Array, Array]:
     """ln density of all times, shape (n,), the probability of each state, shape (n, sizes, states), and of each
     pair of states at two sizes that follow each other, shape (n, sizes − 1, states, states).
 
-    `enter` and `stay`, shape (n, sizes, states), as of `_at_every_size`; `kept`: that a state stays.
+    `enter` and `stay`, shape (n, sizes, states), as of `_at_every_size`; `kept`: that a state stays;
+    `strange`: that the last one begins.
     """
     states = enter.shape[2]
     # A switch leads to any state as that state begins.
-    begin = np.log(np.append(np.full(states - 1, (1 - STRANGE) / max(states - 1, 1)), STRANGE)) + enter
+    begin = np.log(np.append(np.full(states - 1, (1 - strange) / max(states - 1, 1)), strange)) + enter
     new, same = np.log1p(-kept)[:, None] + begin[:, 1:], np.log(kept)[:, None] + stay[:, 1:]
     forward, backward = np.empty(enter.shape), np.zeros(enter.shape)
     forward[:, 0] = begin[:, 0]
@@ -225,27 +242,46 @@ def _along_sizes(enter: Array, stay: Array, kept: Array) -> tuple[Array, Array, 
     return density, special.softmax(forward + backward, axis=2), joint
 
 
-def _emissions(one: Evidence, steady: Array) -> tuple[Array, Array]:
+def _emissions(one: Evidence, steady: Array, size_B: Sequence[int]) -> tuple[Array, Array]:
     """ln density of each time where its state is new, and where it is that of the size before; with the last
     state, shape (sizes, candidates + 1)."""
     can = np.isfinite(one.missed)
+    if one.is_rough:
+        can &= np.nan_to_num(np.abs(one.missed)) < TOO_FAR
     missed = np.where(can, one.missed, 0.0)
     wide2 = np.where(can, one.model**2 + one.noise**2, 1.0)
-    enter = np.where(can, _density(missed, np.sqrt(wide2)), -np.inf)
+    begins = _mixed(missed, ROUGH[0]) if one.is_rough else _density(missed, np.sqrt(wide2))
+    enter = np.where(can, begins, -np.inf)
     stay = enter.copy()
     tied = steady[:, None] * np.where(can, one.model, 0.0)[:-1] * np.where(can, one.model, 0.0)[1:] / wide2[:-1]
     changed = np.sqrt(np.maximum(wide2[1:] - tied**2 * wide2[:-1], 1e-12))
     both = can[1:] & can[:-1]
-    stay[1:] = np.where(both, _density(missed[1:] - tied * missed[:-1], changed), enter[1:])
+    goes_on = _density(missed[1:] - tied * missed[:-1], changed)
+    if one.is_rough:
+        goes_on = _mixed(np.diff(missed, axis=0), ROUGH[1])
+    stay[1:] = np.where(both, goes_on, enter[1:])
     # Of an algorithm that nobody knows, the times lie anywhere around those of the candidates.
     middle = np.array(
         [np.median(row[here]) if here.any() else 0.0 for row, here in zip(missed, can, strict=True)]
     )
     strange = _density(middle, np.full(middle.size, STRANGE_DEVIATION))[:, None]
-    return np.hstack([enter, strange]), np.hstack([stay, strange])
+    stranger = strange.copy()
+    if one.ln_s is not None:
+        lines = np.diff(np.log1p(np.array(size_B)[:, None] / HALVES_B), axis=0)
+        grown = np.diff(one.ln_s)[:, None] - lines
+        grows = special.logsumexp(_mixed(grown, ROUGH[1]), axis=1) - np.log(HALVES_B.size)
+        stranger[1:, 0] = np.where(np.isfinite(grows), grows, strange[1:, 0])
+    return np.hstack([enter, strange]), np.hstack([stay, stranger])
 
 
-def _density(missed: Array, deviation: Array) -> Array:
+def _mixed(missed: Array, errors: tuple[float, float, float]) -> Array:
+    """ln density of errors of which a share is small: see `ROUGH`."""
+    share, small, large = errors
+    both = np.log(share) + _density(missed, small), np.log1p(-share) + _density(missed, large)
+    return np.asarray(np.logaddexp(*both))
+
+
+def _density(missed: Array, deviation: Array | float) -> Array:
     """ln of Student's t of `FREEDOM`: `scipy.stats` has it, too, and takes half a second to import."""
     constant = special.gammaln((FREEDOM + 1) / 2) - special.gammaln(FREEDOM / 2) - np.log(FREEDOM * np.pi) / 2
     heavy = np.log1p((missed / deviation) ** 2 / FREEDOM) * (FREEDOM + 1) / 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -20,6 +20,7 @@ from hockney.machine.formula import (
     stated,
 )
 from hockney.machine.levels import level_remark
+from hockney.machine.measured import measured_pair
 from hockney.machine.select import UNKNOWN, collective_title, differences, words
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.collectives.base import CollectiveModel
@@ -33,7 +34,7 @@ from hockney.report.tables import NONE
 from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
-from hockney.units import format_bytes
+from hockney.units import format_bytes, percent
 
 _PLAIN = {"variant", "mpi", "mapping"}
 """Columns whose values need no name beside them."""
@@ -206,10 +207,8 @@ def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
         if fit is None:
             continue
         where = LOCALITY_WORDS.get(entry.locality or "", "") or "two ranks"
-        numbers.append(_number(f"latency, {where}", latency(fit)))
-        rate = bandwidth(entry, fit)
-        if rate is not None:
-            numbers.append(_number(f"bandwidth, {where}", rate))
+        # A latency and a rate, of the four that stand beside each message.
+        numbers += [replace(one, name=f"{one.name}, {where}") for one in _measured(entry, fit)[:2]]
     return numbers
 
 
@@ -219,18 +218,27 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     title = f"{entry.operation}, {name}" if name else entry.operation
     if fit is None:
         return CardModel(title)
-    rate, half = bandwidth(entry, fit), half_bandwidth_size(entry, fit)
+    half = half_bandwidth_size(entry, fit)
     error = None if fit.quality is None else fit.quality.leave_one_out_median
     numbers = [
-        _number("latency", latency(fit)),
-        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate),
+        *_measured(entry, fit),
         Number("n½", NONE) if half is None else _number("n½", half),
-        Number("left out", NONE if error is None else f"{100 * error:.2g} %"),
+        Number("left out", NONE if error is None else percent(error)),
     ]
     loggp = entry.fits.get("loggp")
     if loggp is not None:
         numbers += [_number(name, loggp.parameters[name]) for name in _LOGGP if name in loggp.parameters]
     return CardModel(title, numbers, _formulas(views_of(entry, fit, congestion)))
+
+
+def _measured(entry: Entry, fit: Fit) -> list[Number]:
+    """Latency, peak and throughput of the largest message as measured; the model's where nothing was measured."""
+    pair = measured_pair(entry)
+    if pair.peak is None or pair.largest is None:
+        found = {"latency": latency(fit), "bandwidth": bandwidth(entry, fit), "largest message": None}
+    else:
+        found = {"latency": pair.latency_s, "peak": pair.peak.rate, "largest message": pair.largest.rate}
+    return [Number(name, NONE) if one is None else _number(name, one) for name, one in found.items()]
 
 
 def _closed_forms(machine: Machine) -> list[CardModel]:
@@ -319,10 +327,11 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
 
 
 def _remarks(entries: Sequence[Entry]) -> list[str]:
-    """Notes on entries and their fits; a note that holds for some entries begins with their labels."""
+    """Notes on entries; a note that holds for some entries begins with their labels."""
     of_note: dict[str, list[str]] = {}
     for entry in entries:
-        fit = fit_of(entry)
+        # Of a fit to what was measured, notes say how it was found: the report has them.
+        fit = None if entry.measurements.points else fit_of(entry)
         notes = [level_remark(entry), *entry.notes, *(fit.notes if fit is not None else [])]
         for note in dict.fromkeys(filter(None, notes)):
             of_note.setdefault(note, []).append(label(entry, entries))
@@ -351,13 +360,12 @@ def _provenance(machine: Machine) -> list[str]:
         times = sorted(launch.time for launch in launches if launch.time)
         when = f", {times[0]} to {times[-1]}" if times else ""
         lines.append(f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}{when}")
-    lines += [_library(library) for library in machine.mpi if library.version or library.settings]
+    lines += [_library(library) for library in machine.mpi if library.version]
     return lines + _hosts(machine)
 
 
 def _library(library: MpiLibrary) -> str:
-    settings = ", ".join(f"{name}={value}" for name, value in library.settings.items())
-    details = [library.compiler, f"MPI {library.standard}" if library.standard else "", settings]
+    details = [library.compiler, f"MPI {library.standard}" if library.standard else ""]
     return ": ".join(filter(None, [library.name or library.library, ", ".join(filter(None, details))]))
 
 

@@ -21,6 +21,8 @@ from hockney.report.explorer.chart import Array, Axis, Chart, Line, Panel
 from hockney.report.style import styles
 from hockney.units import format_bytes
 
+WIDTH_IN = 7.4
+"""Narrower than on a page: its letters have their size on A4."""
 _LARGEST_B = 2.0**24
 """The largest size drawn for a model that was published without sizes."""
 _RANKS = [2**exponent for exponent in range(1, 17)]
@@ -60,7 +62,7 @@ def messages(entries: Sequence[Entry]) -> Drawing | None:
     if np.isnan(np.concatenate(modelled)).all():
         return None
     unit, name = rate_unit(float(np.nanmax(np.concatenate([line.y for line in rates if line.width]))))
-    x = Axis("message size", "size", values=np.concatenate([measured_B, grid[[0, -1]]]), ticks=6)
+    x = Axis("message size", "size", values=np.concatenate([measured_B, grid[[0, -1]]]))
     panels = [
         Panel(times, x, Axis("time of a message (µs)", "log", 1e-6, values=np.concatenate(modelled))),
         Panel(rates, x, Axis(f"throughput ({name})", "from_0", unit)),
@@ -71,7 +73,7 @@ def messages(entries: Sequence[Entry]) -> Drawing | None:
         f"{words}.",
         words,
         "Symbols are measured, lines the model.",
-        Chart([panels], 3.9, columns=2),
+        Chart([panels], 2.9, WIDTH_IN, columns=2),
     )
 
 
@@ -120,7 +122,7 @@ def collectives(models: Sequence[CollectiveModel]) -> Drawing | None:
                 lines.append(Line("", own[0], own[1], style=looks[name], width=0.0, dots=3.0))
         panels.append(Panel(lines, Axis("ranks P", "log"), Axis(title, "log", unit)))
     words = "Collectives over ranks"
-    return Drawing("card-collectives", f"{words}.", words, "", Chart([panels], 3.6, columns=3))
+    return Drawing("card-collectives", f"{words}.", words, "", Chart([panels], 2.9, WIDTH_IN, columns=3))
 
 
 def _points_at(model: CollectiveModel) -> Array:

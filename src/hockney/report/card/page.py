@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 from hockney import reading
 from hockney.machine.file import Machine
-from hockney.models.views import View
 from hockney.report.card.content import CardAnswer, CardModel, Number, content, principal
 from hockney.report.card.figures import collectives, messages
 from hockney.report.drawing import Drawing
@@ -16,37 +16,42 @@ from hockney.report.page import Contribution, Report, Section
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Table
 
-VIEW_WORDS: dict[View, str] = {"asymptotic": "Θ", "dominant": "leading", "bounded": "bounds", "exact": "exact"}
 ORIGIN = "All numbers are of the machine file. An interval holds 95 %."
-_MESSAGES = 4
-"""Numbers of a message that are not of LogGP: latency, bandwidth, n½ and the error left out."""
+_MESSAGES = 5
+"""Numbers of a message that are not of LogGP: latency, two throughputs, n½ and the error left out."""
 
 
 def render(machine: Machine, card: CardAnswer | None = None) -> str:
     """The whole document; `card` is its content if the caller has it already."""
     card = content(machine) if card is None else card
+    formulas = _formulas(
+        [
+            replace(one, formulas=[formula for formula in one.formulas if formula.view == "exact"])
+            for one in card.messages
+        ]
+        + [*card.effects, *card.collectives, *card.closed_forms]
+    )
     sections = [
-        _section("key", "Key numbers", [_numbers("", [CardModel("", card.key)])]),
+        _section("key", "Key numbers", _numbers("", [CardModel("", card.key)])),
         _section(
             "messages",
             "Messages",
-            [_rows(card.messages, slice(_MESSAGES))],
+            _rows(card.messages, slice(_MESSAGES)),
             messages(principal(machine.point_to_point)),
         ),
-        _section("loggp", "LogGP", [_rows(card.messages, slice(_MESSAGES, None))]),
-        _section("formulas", "Time of a message of n bytes, four views", [_formulas(card.messages)]),
-        _section("effects", "Effects", [_numbers("effect", card.effects), _formulas(card.effects)]),
+        _section("loggp", "LogGP", _rows(card.messages, slice(_MESSAGES, None))),
+        _section("effects", "Effects", _numbers("effect", card.effects)),
         _section(
             "collectives",
             "Collectives",
-            [_numbers("collective", card.collectives), _formulas(card.collectives)],
+            _numbers("collective", card.collectives),
             collectives(machine.collectives),
         ),
-        _section("closed-forms", "Collectives by closed forms", [_formulas(card.closed_forms)]),
-        _section("limits", "Limits", [_lines("what must not be concluded from these numbers", card.limits)]),
+        _section("formulas", "Formulas: messages of n bytes, collectives on P ranks", formulas),
+        _section("limits", "Limits", _lines("what must not be concluded from these numbers", card.limits)),
     ]
     return Report(
-        title=card.title,
+        title=f"MPI on {card.title}",
         lead=card.lead,
         content=Contribution([section for section in sections if section.tables or section.figures]),
         findings=[],
@@ -60,9 +65,8 @@ def render(machine: Machine, card: CardAnswer | None = None) -> str:
     ).html
 
 
-def _section(name: str, title: str, tables: Sequence[Table], *figures: Drawing | None) -> Section:
-    kept = [figure for figure in figures if figure is not None]
-    return Section(name, title, "", kept, [table for table in tables if table.rows])
+def _section(name: str, title: str, table: Table, figure: Drawing | None = None) -> Section:
+    return Section(name, title, "", [figure] if figure else [], [table] if table.rows else [])
 
 
 def _lines(heading: str, lines: Sequence[str]) -> Table:
@@ -102,9 +106,8 @@ def _formulas(models: Sequence[CardModel]) -> Table:
     rows = []
     for model in models:
         stated = [
-            (VIEW_WORDS[formula.view], f"{formula.text} ({formula.where})" if formula.where else formula.text)
-            for formula in model.formulas
+            f"{formula.text} ({formula.where})" if formula.where else formula.text for formula in model.formulas
         ]
-        stated += [("printed", text) for text in model.as_printed]
-        rows += [[model.title if not place else "", *words] for place, words in enumerate(stated)]
-    return Table("", ["of", "view", "formula"], rows, frozenset(range(3)))
+        stated += [f"printed: {text}" for text in model.as_printed]
+        rows += [[model.title if not place else "", text] for place, text in enumerate(stated)]
+    return Table("Formulas" if rows else "", ["of", "formula"], rows, frozenset(range(2)))

@@ -15,10 +15,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hockney.records.keys import sizes_are_blocks
 from hockney.report.style import QUIET, Looks, Style
 
-DIMENSIONS = ("campaign", "library", "placement", "variant", "algorithm")
-"""What tells points apart beside operation, ranks and size; one of them tells the lines of a figure apart."""
+DIMENSIONS = ("campaign", "system", "library", "placement", "variant", "algorithm")
+"""In what points differ beside operation, ranks and size; the lines of a figure differ in one of them."""
+ONLY = "the only one"
+"""Where systems differ in a dimension, that of a system with one value: it stands beside each of the others'."""
 PENALTIES = (1.0, 1.1, 1.25, 1.5, 2.0)
 """Upper ends of the classes of a penalty; the last class is open."""
 Array = NDArray[np.float64]
@@ -26,12 +29,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class View:
-    """One figure of any choice: lines against `x`, a map of size × ranks, or the models of the one held curve."""
+    """One figure of any choice: lines against `x`, or a map of size × ranks."""
 
     name: str
     title: str
-    kind: Literal["lines", "map", "models"]
-    y: Literal["time", "rate", "network", "best", "penalty", "ratio"]
+    kind: Literal["lines", "map"]
+    y: Literal["time", "rate", "best", "penalty"]
     x: Literal["bytes", "ranks"] = "bytes"
 
 
@@ -40,10 +43,7 @@ PENALTY = View("penalty", "Time of the default over the fastest", "map", "penalt
 AGAINST_SIZE = View("time-against-size", "Time against size", "lines", "time")
 AGAINST_RANKS = View("time-against-ranks", "Time against ranks", "lines", "time", "ranks")
 RATE = View("rate-against-size", "Size over time against size", "lines", "rate")
-NETWORK = View("network-rate-against-size", "All bytes that must move over time", "lines", "network")
-MODELS = View("models-against-size", "Measured and modelled", "models", "time")
-MISSED = View("models-over-measured", "Modelled over measured time", "models", "ratio")
-VIEWS = (FASTEST, PENALTY, AGAINST_SIZE, AGAINST_RANKS, RATE, NETWORK, MODELS, MISSED)
+VIEWS = (FASTEST, PENALTY, AGAINST_SIZE, AGAINST_RANKS, RATE)
 """In the order of the page."""
 
 
@@ -97,11 +97,6 @@ class Line:
     is_open: bool = False
     is_across: bool = False
 
-    @property
-    def ends(self) -> Array:
-        """All that an axis of its values has to hold."""
-        return np.concatenate([one for one in (self.y, self.low, self.high) if one is not None])
-
 
 @dataclass(frozen=True)
 class Axis:
@@ -109,7 +104,7 @@ class Axis:
 
     `scale`: sizes on a binary logarithm with a place for 0 B; counts on one with ticks at them; a logarithm; a
     straight one, from 0 on where it begins with `from_0`, of whole numbers; per cent, linear within 1 %; names,
-    which stand at 0, 1, … from the top. `ticks`: about so many names of sizes.
+    which stand at 0, 1, … from the top.
     """
 
     title: str
@@ -117,7 +112,6 @@ class Axis:
     unit: float = 1.0
     values: Array | None = None
     names: Sequence[str] = ()
-    ticks: int = 8
 
 
 NOTHING: Array = np.zeros(0)
@@ -173,7 +167,7 @@ class Panel:
     """One pair of axes. `cells`: of a map to explore.
 
     `band`: a grey one between two values, or between two ratios to the abscissa where `is_square`: then both axes
-    are the same and a line stands where they are equal. `key`: colours in words, at the right.
+    are the same and a line stands where they are equal. `key`: colours of a map in words, below it.
     """
 
     lines: Sequence[Line] = ()
@@ -191,13 +185,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure: rows of panels (None: an empty place) with one legend.
+    """A figure: rows of panels (None: an empty place) with one legend. Maps have a height of their own.
 
     `shared`: panels of a row, or all, have one axis of values. `legend`: of all lines with a label.
     """
 
     rows: Sequence[Sequence[Panel | None]]
-    height_in: float
+    height_in: float = 4.0
     width_in: float = WIDTH_IN
     title: str = ""
     shared: Literal["", "row", "all"] = ""
@@ -216,16 +210,13 @@ class Explored:
     `points`: `operation`, `DIMENSIONS`, `ranks` (0: unknown), `bytes`, `time_s`, `low_s`, `high_s` (NaN: no
     interval), `repeats` (of how many values without an interval low and high are the range; 0: they are a 95 %
     interval), `streams` (by which bytes are multiplied for a rate: the messages under way at once, all pairs and
-    directions, or the blocks of a vector), `moved` (the same for all that a collective must move, 0: none) and
-    `origin` (where they came from). `cells`: `operation`, `DIMENSIONS` but the algorithm, and the fields of
-    `MapCell`. `first`: the choice that each operation begins with. `regimes`: `operation`, `DIMENSIONS`, `ranks`
-    and the columns of `model_lines`.
+    directions, or the blocks of a vector) and `origin` (where they came from). `cells`: `operation`, `DIMENSIONS`
+    but the algorithm, and the fields of `MapCell`. `first`: the choice that each operation begins with.
     """
 
     points: pd.DataFrame
     cells: pd.DataFrame
     first: Mapping[str, Selection]
-    regimes: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def panel(view: View, choice: Selection, explored: Explored) -> Panel:
@@ -235,22 +226,15 @@ def panel(view: View, choice: Selection, explored: Explored) -> Panel:
         names = ["bytes", "ranks", "best", "best_s", "ties", "penalty", "is_default"]
         return Panel(cells=[_cell(row) for row in cells[names].itertuples(index=False)])
     other = "ranks" if view.x == "bytes" else "bytes"
-    points = _held(explored.points, choice, but=choice.by if view.kind == "lines" else "")
-    points = points[points[other] == getattr(choice, other)]
-    if view.kind == "lines":
-        return Panel(lines_of(points, view, choice.by), along(view))
-    regimes = explored.regimes
-    if len(regimes):
-        regimes = _held(regimes, choice, but="")
-        regimes = regimes[regimes["ranks"] == choice.ranks]
-    return Panel(model_lines(points, regimes, view) if len(points) and len(regimes) else [], along(view))
+    points = _held(explored.points, choice, but=choice.by)
+    return Panel(lines_of(points[points[other] == getattr(choice, other)], view, choice.by), along(view))
 
 
 def figure(view: View, panels: Mapping[str, Panel], looks: Looks) -> Chart:
     """Panels of a view of times side by side under their titles, with one scale and one legend."""
     look = looks.of(list(dict.fromkeys(line.label for one in panels.values() for line in one.lines)))
     values = np.concatenate([line.x for one in panels.values() for line in one.lines])
-    x = replace(along(view, ticks=8 // len(panels) + 2), values=values)
+    x = replace(along(view), values=values)
     shown = [
         Panel([replace(line, style=look[line.label], dots=4.0) for line in one.lines], x, TIME, title)
         for title, one in panels.items()
@@ -258,9 +242,10 @@ def figure(view: View, panels: Mapping[str, Panel], looks: Looks) -> Chart:
     return Chart([shown], 3.8, shared="row")
 
 
-def along(view: View, title: str = "message size", ticks: int = 8) -> Axis:
-    """The axis of sizes, under this title, or of ranks that a view is drawn over."""
-    return Axis(title, "size", ticks=ticks) if view.x == "bytes" else Axis("ranks", "counts")
+def along(view: View, operation: str = "") -> Axis:
+    """The axis of sizes, those of the operation, or of ranks that a view is drawn over."""
+    title = "message size" + (" (block of a rank)" if sizes_are_blocks(operation) else "")
+    return Axis(title, "size") if view.x == "bytes" else Axis("ranks", "counts")
 
 
 def lines_of(points: pd.DataFrame, view: View, by: str) -> list[Line]:
@@ -273,13 +258,12 @@ def _line(label: str, rows: pd.DataFrame, view: View) -> Line:
     time_s, low_s, high_s = (rows[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
     if view.y == "time":
         return Line(label, x, time_s, low_s, high_s)
-    times = rows["streams" if view.y == "rate" else "moved"].to_numpy(np.float64)
-    size_B = times * rows["bytes"].to_numpy(np.float64)
+    size_B = rows["streams"].to_numpy(np.float64) * rows["bytes"].to_numpy(np.float64)
     return Line(label, x, size_B / time_s, size_B / high_s, size_B / low_s)
 
 
-def model_lines(points: pd.DataFrame, regimes: pd.DataFrame, view: View) -> list[Line]:
-    """The models of one curve at its sizes, over the measured time; or their times, a line for each regime.
+def model_lines(points: pd.DataFrame, regimes: pd.DataFrame, *, over_measured: bool = False) -> list[Line]:
+    """The models' times of one curve, a line for each regime; or at its sizes over the measured time.
 
     `regimes`: `model`, `min_B`, `max_B` (inf: no end), `alpha_s` and `beta_s_per_B`, in the order of sizes. A
     model's time at 0 B is a line of one point. A model may give a negative time.
@@ -289,7 +273,7 @@ def model_lines(points: pd.DataFrame, regimes: pd.DataFrame, view: View) -> list
     lines = []
     for model, own in regimes.groupby("model", sort=False):
         low_B, high_B, alpha_s, beta = (own[name].to_numpy(np.float64) for name in REGIME)
-        if view.y == "ratio":
+        if over_measured:
             place = np.searchsorted(high_B, size_B, side="left")
             lines.append(Line(str(model), size_B, (alpha_s[place] + beta[place] * size_B) / time_s))
             continue
@@ -303,9 +287,8 @@ def model_lines(points: pd.DataFrame, regimes: pd.DataFrame, view: View) -> list
     return lines
 
 
-ENDS = ("min_B", "max_B")
-REGIME = dict.fromkeys(ENDS, 1.0) | {"alpha_s": 1e6, "beta_s_per_B": 1e6}
-"""The columns of a regime, and by what they are multiplied for the page, which has microseconds."""
+REGIME = ("min_B", "max_B", "alpha_s", "beta_s_per_B")
+"""The columns of a regime."""
 POINTS_A_DOUBLING = 8
 """With which a straight line looks like the curve that it is on logarithmic axes."""
 
@@ -314,7 +297,7 @@ def _held(rows: pd.DataFrame, choice: Selection, but: str) -> pd.DataFrame:
     keep = (rows["operation"] == choice.operation).to_numpy()
     for name in DIMENSIONS:
         if name != but and name in rows.columns and name in choice.held:
-            keep = keep & (rows[name] == choice.held[name]).to_numpy()
+            keep = keep & rows[name].isin([choice.held[name], ONLY]).to_numpy()
     return rows[keep]
 
 

@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from hockney.report.axes import SizeAxis, count_axis, log_axis, plain, spread_labels
+from hockney.report.axes import SizeAxis, count_axis, log_axis, plain, spread_labels, thin_labels
 from hockney.report.explorer.chart import WIDTH_IN, Array, Axis, Chart, Line, Panel, Tiles
 from hockney.report.style import QUIET, drawing_style
+from hockney.units import format_bytes
 
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 1.04, 0.1, 0.5
 """Room for numbers up to `100 000 000` and a title left of the axes, and for numbers and a title below them."""
@@ -25,10 +26,16 @@ LETTER_IN = 0.062
 """The width of a letter of the legend, at most."""
 GAP_IN, OWN_IN, MAP_IN = 0.12, 0.85, 0.55
 """Between panels that share their axis of values, have their own, or are maps."""
+MOST_IN_KEY = 6
+"""Entries of a key beside each other."""
 LEGEND_LETTERS = 150
 """Letters of a row of the legend across the page."""
-MOST_TILES = 9, 6
-"""Names along the rows and the columns of a map."""
+TILE_IN, MOST_TILES_IN = 0.26, 2.3
+"""The height of a row of a map, and of a map with many rows."""
+KEY_IN = 0.3
+"""Between the axes of a map and its key, without the title of the axis."""
+BEYOND = 2.0
+"""By this factor beyond the data an axis shows their intervals; the rest is cut, and named."""
 BAND = "#e8e8e8"
 
 
@@ -62,15 +69,17 @@ def draw(chart: Chart) -> Figure:
             [panel for _, panel in every],
             _legend(figure, chart, [[axes for axes, _ in row_of] for row_of in drawn]),
         )
+        for axes, panel in every:
+            thin_labels(axes)
+            if panel.tiles is not None:
+                thin_labels(axes, 1)
+                _key(figure, axes, panel)
     return figure
 
 
 def _panel(axes: Axes, panel: Panel, spanned: Sequence[Panel], *, is_led: bool) -> None:
     """Draw all of a panel; the axis of values holds those `spanned`. `is_led`: it is the first one's."""
     axes.set_title(panel.title, fontsize=None if "\n" not in panel.title and len(panel.title) < 60 else 8.5)
-    if panel.key:
-        patches = [Patch(facecolor=colour, edgecolor="#b8b8b8", label=name) for name, colour in panel.key.items()]
-        axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.0, 1.0), title=panel.key_title)
     if panel.tiles is not None:
         _tiles(axes, panel.tiles)
         axes.set_xlabel(panel.x.title)
@@ -79,7 +88,7 @@ def _panel(axes: Axes, panel: Panel, spanned: Sequence[Panel], *, is_led: bool) 
     across = _spanned(panel.x, [_held(panel.x, [line.x for line in panel.lines])])
     sizes = SizeAxis.of([across]) if panel.x.scale == "size" else None
     _scale(axes, "x", panel.x, across, sizes)
-    held = [_held(one.y, [line.ends for line in one.lines]) for one in spanned]
+    held = [_held(one.y, [_reach(line, one.y) for line in one.lines]) for one in spanned]
     _scale(axes, "y", panel.y, _spanned(panel.y, held), None)
     if panel.is_square:
         axes.set_xscale("log")
@@ -95,6 +104,7 @@ def _panel(axes: Axes, panel: Panel, spanned: Sequence[Panel], *, is_led: bool) 
         axes.axhspan(*panel.band, color="#f1f1f1", zorder=0)
     for line in panel.lines:
         _line(axes, line, panel, sizes)
+    _name_cut(axes, panel)
     _marks(axes, panel, sizes)
     if is_led:
         axes.tick_params(labelleft=False)
@@ -133,6 +143,36 @@ def _line(axes: Axes, line: Line, panel: Panel, sizes: SizeAxis | None) -> None:
             )  # fmt: skip
 
 
+def _reach(line: Line, axis: Axis) -> Array:
+    """What an axis of values has to hold of a line: its values, and of its intervals what is near to these.
+
+    An interval of some decades, of a point that was disturbed, would flatten all others.
+    """
+    known = line.y[np.isfinite(line.y) & ((axis.scale != "log") | (line.y > 0))]
+    if line.low is None or line.high is None or line.is_across or not known.size:
+        return line.y
+    least, most = known.min(), known.max()
+    return np.concatenate([known, np.maximum(line.low, least / BEYOND), np.minimum(line.high, most * BEYOND)])
+
+
+def _name_cut(axes: Axes, panel: Panel) -> None:
+    """Say how many intervals the frame cuts, and the widest of them."""
+    low, high = (end * panel.y.unit for end in axes.get_ylim())
+    cut = [
+        (line.high[at] - line.low[at], line.x[at], line.low[at], line.high[at])
+        for line in panel.lines
+        if line.low is not None and line.high is not None and not line.is_across
+        for at in np.flatnonzero((line.low < low) | (line.high > high))
+    ]
+    if cut:
+        _, at, *ends = max(cut)
+        place = format_bytes(at) if panel.x.scale == "size" else f"{at:g}"
+        first, last = (plain(float(f"{end / panel.y.unit:.2g}")) for end in ends)
+        count = f"{len(cut)} intervals leave" if len(cut) > 1 else "1 interval leaves"
+        text = f"{count} the frame, at most\n{first} … {last} at {place}"
+        axes.text(0.015, 0.985, text, transform=axes.transAxes, va="top", fontsize=6.5, color=QUIET, zorder=9)
+
+
 def _held(axis: Axis, drawn: Sequence[Array]) -> Array:
     """What an axis has to hold of one panel."""
     return axis.values if axis.values is not None else np.concatenate([np.zeros(0), *drawn])
@@ -151,7 +191,7 @@ def _scale(axes: Axes, which: str, axis: Axis, values: Array, sizes: SizeAxis | 
     own = axes.xaxis if which == "x" else axes.yaxis
     limit = axes.set_xlim if which == "x" else axes.set_ylim
     if sizes is not None:
-        sizes.apply(axes, labels=axis.ticks, title=axis.title)
+        sizes.apply(axes, axis.title)
         return
     if axis.scale == "counts":
         count_axis(axes, values, axis.title)
@@ -171,7 +211,7 @@ def _scale(axes: Axes, which: str, axis: Axis, values: Array, sizes: SizeAxis | 
         _percent(axes, low, high)
     elif axis.scale == "names":
         own.set_major_locator(FixedLocator([float(at) for at in range(len(axis.names))]))
-        own.set_major_formatter(FuncFormatter(lambda _, at: axis.names[at] if at is not None else ""))
+        own.set_major_formatter(FuncFormatter(lambda at, _: axis.names[round(at)]))
         limit(len(axis.names) - 0.5, -0.5)
     elif axis.values is not None:
         limit(low, high)
@@ -233,11 +273,8 @@ def _tiles(axes: Axes, tiles: Tiles) -> None:
     """One pixel for each cell, in equal steps."""
     axes.imshow(tiles.colours, origin="lower", aspect="auto", interpolation="nearest")
     axes.grid(visible=False)
-    for names, most, set_ticks in zip(
-        (tiles.rows, tiles.columns), MOST_TILES, (axes.set_yticks, axes.set_xticks), strict=True
-    ):
-        every = max(1, -(-len(names) // most))
-        set_ticks(range(0, len(names), every), names[::every])
+    axes.set_xticks(range(len(tiles.columns)), tiles.columns)
+    axes.set_yticks(range(len(tiles.rows)), tiles.rows)
     for (row, column), word in tiles.words.items():
         is_dark = float(np.mean(tiles.colours[row, column])) < 0.45
         axes.text(
@@ -255,14 +292,37 @@ def _legend(figure: Figure, chart: Chart, rows: Sequence[Sequence[Axes]]) -> int
     handles = _handles([*chain(*rows)])
     if not handles or chart.legend == "none":
         return 0
-    letters = LEGEND_LETTERS * chart.width_in / WIDTH_IN
-    most = range(min(chart.columns, len(handles)), 1, -1)
-    columns = next((count for count in most if _letters([*handles], count) <= letters), 1)
+    columns = _columns([*handles], LEGEND_LETTERS * chart.width_in / WIDTH_IN, chart.columns)
     figure.legend(
         [*handles.values()], [*handles], loc="lower center", ncols=columns, borderaxespad=0.3, handlelength=3.2,
         title=chart.legend_title or None,
     )  # fmt: skip
     return -(-len(handles) // columns) + bool(chart.legend_title)
+
+
+def _columns(labels: Sequence[str], letters: float, most: int) -> int:
+    """As many columns as so many letters have room for."""
+    counts = range(min(most, len(labels)), 1, -1)
+    return next((count for count in counts if _letters(labels, count) <= letters), 1)
+
+
+def _key(figure: Figure, axes: Axes, panel: Panel) -> None:
+    """The colours of a map in words, below it."""
+    if panel.key:
+        patches = [Patch(facecolor=colour, edgecolor="#b8b8b8", label=name) for name, colour in panel.key.items()]
+        below_in = KEY_IN + ROW_IN * bool(panel.x.title)
+        at = LEFT_IN / figure.get_figwidth(), axes.get_position().y0 - below_in / figure.get_figheight()
+        figure.legend(
+            handles=patches, loc="upper left", title=panel.key_title, alignment="left", borderpad=0,
+            ncols=_columns([*panel.key], LEGEND_LETTERS, MOST_IN_KEY), handlelength=1.4, borderaxespad=0,
+            bbox_to_anchor=at,
+        )  # fmt: skip
+
+
+def _key_in(panel: Panel) -> float:
+    """The height of a key, of which the title is one row."""
+    rows = -(-len(panel.key) // _columns([*panel.key], LEGEND_LETTERS, MOST_IN_KEY)) if panel.key else -1
+    return ROW_IN * (rows + 1)
 
 
 def _letters(labels: Sequence[str], columns: int) -> int:
@@ -283,12 +343,10 @@ def _handles(panels: Sequence[Axes]) -> dict[str, Artist]:
 def _lay_out(figure: Figure, chart: Chart, panels: Sequence[Panel], legend_rows: int) -> None:
     """Set the margins, inches: what stands beside the panels decides."""
     is_right = chart.legend == "right"
-    beside = [_longest([panel.key_title, *panel.key]) + 0.5 for panel in panels if panel.key]
-    if is_right:
-        beside.append(_longest([line.label for panel in panels for line in panel.lines]) + 0.6)
+    beside = _longest([line.label for panel in panels for line in panel.lines]) + 0.6 if is_right else 0.0
     names = [len(name) for panel in panels for name in (panel.y.names if panel.y.scale == "names" else ())]
     left = LEFT_IN if not names else LETTER_IN * max(names) + 0.45
-    right = RIGHT_IN + max(beside, default=0.0)
+    right = RIGHT_IN + beside
     legend_in = 0.0 if not legend_rows else ROW_IN * legend_rows + 0.1
     titles = [panel.title.count("\n") + bool(panel.title) for panel in panels]
     above = [mark for panel in panels for mark in panel.marks if mark.place == "above" and mark.text]
@@ -297,15 +355,23 @@ def _lay_out(figure: Figure, chart: Chart, panels: Sequence[Panel], legend_rows:
     lower = [panel for row in chart.rows[:-1] for panel in row if panel]
     gap = GAP_IN if chart.shared else MAP_IN if any(panel.tiles for panel in panels) else OWN_IN
     gaps = gap, 0.4 if lower and not lower[0].x.title else 0.52 + 0.17 * max(titles[columns:], default=0)
+    if tiles := [len(panel.tiles.rows) for panel in panels if panel.tiles is not None]:
+        keys_in = [max(_key_in(panel) for panel in row if panel) for row in chart.rows]
+        gaps, legend_in = (gaps[0], gaps[1] + max(keys_in[:-1], default=0.0)), keys_in[-1]
+        high_in = (
+            min(TILE_IN * max(tiles), MOST_TILES_IN) * rows + top + BOTTOM_IN + legend_in + (rows - 1) * gaps[1]
+        )
+        figure.set_figheight(high_in)
+    height_in = figure.get_figheight()
     inside = (
         (chart.width_in - left - right - (columns - 1) * gaps[0]) / columns,
-        (chart.height_in - top - BOTTOM_IN - legend_in - (rows - 1) * gaps[1]) / rows,
+        (height_in - top - BOTTOM_IN - legend_in - (rows - 1) * gaps[1]) / rows,
     )
     figure.subplots_adjust(
         left=left / chart.width_in,
         right=1 - right / chart.width_in,
-        bottom=(BOTTOM_IN + legend_in) / chart.height_in,
-        top=1 - top / chart.height_in,
+        bottom=(BOTTOM_IN + legend_in) / height_in,
+        top=1 - top / height_in,
         wspace=gaps[0] / inside[0],
         hspace=gaps[1] / inside[1],
     )

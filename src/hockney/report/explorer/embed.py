@@ -13,21 +13,22 @@ import numpy as np
 import pandas as pd
 
 from hockney import reading
-from hockney.models.base import models as registry
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.report.explorer.chart import DIMENSIONS, ENDS, PENALTIES, POINTS_A_DOUBLING, REGIME, VIEWS, Explored
-from hockney.report.style import COLOURS, Looks, Style, model_styles
+from hockney.report.explorer.chart import (
+    DIMENSIONS,
+    ONLY,
+    PENALTIES,
+    VIEWS,
+    Explored,
+)
+from hockney.report.explorer.explored import leading
+from hockney.report.style import COLOURS, Looks, Style
 
 DIGITS = 4
 """Significant digits of a time: an interval of a median is seldom below a thousandth of it."""
 MOST_POINTS = 150_000
 """Points that a page carries; of more, those on numbers of ranks spread evenly."""
-_SERIES = ("operation", *DIMENSIONS, "ranks", "origin", "streams", "moved")
-_MODEL = ("operation", *DIMENSIONS, "ranks", "model")
-EXACT = 9
-"""Significant digits of a model's parameters, which may nearly cancel each other."""
-WHOLE = 17
-"""Those of the sizes at which its regimes end: none is lost, so that a message there has the regime of print."""
+_SERIES = ("operation", *DIMENSIONS, "ranks", "origin", "streams")
 
 _HERE = Path(str(files("hockney.report.explorer")))
 
@@ -65,11 +66,10 @@ def data(explored: Explored, looks: Looks) -> str:
     """The points as JSON that may stand inside a script element: no text can end it.
 
     Words stand once and are numbers elsewhere; times are microseconds. A series is
-    [words and numbers of `_SERIES`, sizes, times, lows, highs, repeats], a model [words and numbers of `_MODEL`,
-    regimes as of `REGIME`]. `looks` are the styles of the page.
+    [words and numbers of `_SERIES`, sizes, times, lows, highs, repeats]. `looks` are the styles of the page.
     """
-    words: dict[str, dict[str, int]] = {name: {} for name in ("operation", *DIMENSIONS, "origin", "model")}
-    words["algorithm"] = {name: i for i, name in enumerate(by_wins(explored))}
+    words: dict[str, dict[str, int]] = {name: {} for name in ("operation", *DIMENSIONS, "origin")}
+    words["algorithm"] = {name: i for i, name in enumerate(in_order(explored))}
     sizes: dict[tuple[int, ...], int] = {}
     series = []
     points = explored.points.sort_values([*_SERIES, "bytes"], kind="stable")
@@ -90,46 +90,31 @@ def data(explored: Explored, looks: Looks) -> str:
     names = ("operation", *DIMENSIONS[:-1], "bytes", "ranks", "ties", "is_default")
     held: dict[str, list[Any]] = {n: [_number(words, n, value) for value in cells[n].tolist()] for n in names}
     held["best"] = [_number(words, "algorithm", value) for value in cells["best"].tolist()]
-    held |= {"best_us": _us(cells["best_s"]), "penalty": _rounded(cells["penalty"], DIGITS)}
-    models = [
-        [
-            *(_number(words, name, value) for name, value in zip(_MODEL, key, strict=True)),
-            list(
-                zip(
-                    *(
-                        _rounded(own[name] * scale, WHOLE if name in ENDS else EXACT)
-                        for name, scale in REGIME.items()
-                    ),
-                    strict=True,
-                )
-            ),
-        ]
-        for key, own in (explored.regimes.groupby([*_MODEL], sort=False) if len(explored.regimes) else ())
-    ]
-    of_models = model_styles(registry.names())
-    looked = {name: looks.of(list(words[name])) for name in DIMENSIONS} | {"model": of_models}
+    held |= {"best_us": _us(cells["best_s"]), "penalty": _rounded(cells["penalty"])}
+    looked = {name: looks.of(list(words[name])) for name in DIMENSIONS}
     whole = {
         "views": [asdict(view) for view in VIEWS],
         "dimensions": DIMENSIONS,
         "penalties": PENALTIES,
+        "only": ONLY,
         "words": {name: list(known) for name, known in words.items()},
         "styles": {name: _styles(list(words[name]), of_it) for name, of_it in looked.items()},
-        "points_a_doubling": POINTS_A_DOUBLING,
-        "models": models,
         "sizes": [list(one) for one in sizes],
         "series": series,
         "cells": held,
         "first": [asdict(choice) for choice in explored.first.values()],
+        "leading": {
+            words["operation"][operation]: [words["algorithm"][name] for name in leading(explored, operation)]
+            for operation in explored.first
+        },
     }
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def by_wins(explored: Explored) -> list[str]:
-    """All algorithms, those that are the fastest most often first: they get the clearest styles."""
-    wins = explored.cells["best"].value_counts()
-    return sorted(
-        map(str, explored.points["algorithm"].unique()), key=lambda name: (-int(wins.get(name, 0)), name)
-    )
+def in_order(explored: Explored) -> list[str]:
+    """All algorithms, those that lead an operation first: they get the clearest styles."""
+    leaders = [name for operation in explored.first for name in leading(explored, operation)]
+    return [*filter(None, dict.fromkeys([*leaders, *sorted(map(str, explored.points["algorithm"].unique()))]))]
 
 
 def _styles(names: Sequence[str], styles: Mapping[str, Style]) -> list[list[Any]]:
@@ -146,12 +131,12 @@ def _number(words: dict[str, dict[str, int]], name: str, value: Any) -> int:
 
 
 def _us(seconds: pd.Series) -> list[float | None]:
-    return _rounded(1e6 * seconds, DIGITS)
+    return _rounded(1e6 * seconds)
 
 
-def _rounded(values: pd.Series, digits: int) -> list[float | None]:
-    """To so many significant digits, whole numbers without a point; None for what is unknown."""
-    return [_plain(float(f"{value:.{digits}g}")) if np.isfinite(value) else None for value in values.tolist()]
+def _rounded(values: pd.Series) -> list[float | None]:
+    """To `DIGITS` significant digits, whole numbers without a point; None for what is unknown."""
+    return [_plain(float(f"{value:.{DIGITS}g}")) if np.isfinite(value) else None for value in values.tolist()]
 
 
 def _plain(value: float) -> float:

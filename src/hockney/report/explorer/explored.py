@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.bandwidth import blocks, moved_blocks
+from hockney.models.over_ranks.bandwidth import blocks
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
 from hockney.models.over_ranks.points import PLACED, Configuration, Visits, most_ranks, points, telling_placed
 from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES
 from hockney.records.statistic import BY_NAME
-from hockney.report.curves import MessageCurve, by_operation
-from hockney.report.explorer.chart import DIMENSIONS, Explored, Selection
+from hockney.report.curves import MessageCurve, by_operation, telling
+from hockney.report.explorer.chart import DIMENSIONS, ONLY, Explored, Selection
 
-LIBRARY, PLACEMENT = ("source", "system", "mpi"), ("locality", "mapping", "nodes", "ppn", "pair")
+LIBRARY, PLACEMENT = ("source", "mpi"), ("locality", "mapping", "nodes", "ppn", "pair")
 """Columns behind two of the dimensions; all others that were held fixed are the variant."""
-_COMPARED = ("campaign", "algorithm", "placement", "variant", "library")
+_COMPARED = ("campaign", "system", "algorithm", "placement", "variant", "library")
 """What the lines of an operation are at first: the first of these of which it has several."""
 
 
@@ -48,7 +48,7 @@ class Explorable:
 
     @cached_property
     def choices(self) -> dict[str, list[AlgorithmChoice]]:
-        """What is fastest at them, of each."""
+        """What is fastest at them, of each; also where nothing is compared, `candidates` being 1."""
         return {name: choices(measured, self.visits.get(name)) for name, measured in self.points.items()}
 
 
@@ -62,50 +62,75 @@ def explored(sources: Sequence[Explorable], about: Sequence[str] = ()) -> Explor
     parts = [*_messages(sources), *_collectives(sources)]
     if not parts:
         return None
-    joined, cells, regimes = (pd.concat(each, ignore_index=True) for each in zip(*parts, strict=True))
+    joined, cells = (pd.concat(each, ignore_index=True) for each in zip(*map(_loosened, parts), strict=True))
     first = {
         str(name): _first(str(name), rows, cells[cells["operation"] == name])
         for name, rows in joined.groupby("operation", sort=False)
     }
     ordered = sorted(first, key=lambda name: about.index(name) if name in about else len(about))
-    return Explored(joined, cells, {name: first[name] for name in ordered}, regimes)
+    return Explored(joined, cells, {name: first[name] for name in ordered})
+
+
+NAMED = 6
+"""Algorithms of an operation with a colour, beside the default; all others are grey."""
+
+
+def leading(seen: Explored, operation: str) -> list[str]:
+    """The default, and the algorithms that are the fastest at most points, then those that come next."""
+    rows = seen.points[seen.points["operation"] == operation]
+    wins = seen.cells.loc[seen.cells["operation"] == operation, "best"].value_counts()
+    held = [name for name in DIMENSIONS if name != "algorithm"]
+    behind = rows["time_s"] / rows.groupby([*held, "ranks", "bytes"])["time_s"].transform("min")
+    medians = behind.groupby(rows["algorithm"]).median()
+    order = sorted(map(str, medians.index), key=lambda name: (-int(wins.get(name, 0)), medians[name], name))
+    default = [DEFAULT] if DEFAULT in order else []
+    return [*default, *[name for name in order if name != DEFAULT][:NAMED]]
 
 
 def by_dimension(names: Sequence[str]) -> dict[str, list[str]]:
-    """The columns that library, placement and variant are made of."""
+    """The columns that system, library, placement and variant are made of."""
     return {
+        "system": [name for name in names if name == "system"],
         "library": [name for name in names if name in LIBRARY],
         "placement": [name for name in names if name in PLACEMENT],
-        "variant": [name for name in names if name not in (*LIBRARY, *PLACEMENT)],
+        "variant": [name for name in names if name not in ("system", *LIBRARY, *PLACEMENT)],
     }
 
 
-Part = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
-"""Points, cells and regimes of an operation, as in `Explored`."""
+Part = tuple[pd.DataFrame, pd.DataFrame]
+"""Points and cells of an operation, as in `Explored`."""
+
+
+def _loosened(part: Part) -> Part:
+    """What only distinguishes a system from others is no choice to make: systems stand beside each other."""
+    points = part[0]
+    if points["system"].nunique() < 2:
+        return part
+    for name in ("library", "placement", "variant"):
+        counts = points.groupby("system")[name].nunique()
+        single = set(counts.index[counts == 1])
+        word = ONLY if len(single) < len(counts) else ""
+        for rows in part:
+            if len(rows):
+                rows.loc[rows["system"].isin(single), name] = word
+    return part
 
 
 def _messages(sources: Sequence[Explorable]) -> Iterator[Part]:
     of_source = [by_operation(source.curves) for source in sources]
     for operation in dict.fromkeys(name for groups in of_source for name in groups):
         groups = [groups.get(operation, []) for groups in of_source]
-        telling = {name for group in groups for name in _differing(group)}
-        telling |= {
-            name for name in _differing([curve for group in groups for curve in group]) if name in PLACEMENT
-        }
-        rows, regimes = [], []
+        names = {name for group in groups for name in telling([curve.words for curve in group])}
+        if len(groups) > 1:
+            between = telling([curve.words for group in groups for curve in group])
+            names |= {name for name in between if name in PLACEMENT}
+        rows = []
         for source, group in zip(sources, groups, strict=True):
             for curve in group:
-                held = {name: text for name, text in curve.words.items() if name in telling}
+                held = {name: text for name, text in curve.words.items() if name in names}
                 where = _where(source, curve, held)
-                rows.append(curve.points.assign(**where, repeats=0, moved=0, origin=_origin(source, curve)))
-                regimes.append(curve.regimes.assign(operation=operation, **where))
-        joined, models = (pd.concat(each, ignore_index=True) for each in (rows, regimes))
-        yield joined, _cells(operation, "", [], {}), models
-
-
-def _differing(group: Sequence[MessageCurve]) -> set[str]:
-    words = [curve.words for curve in group]
-    return {name for one in words for name in one if len({other.get(name) for other in words}) > 1}
+                rows.append(curve.points.assign(**where, repeats=0, origin=_origin(source, curve)))
+        yield pd.concat(rows, ignore_index=True), _cells(operation, "", [], {})
 
 
 def _where(source: Explorable, curve: MessageCurve, held: Mapping[str, str]) -> dict[str, Any]:
@@ -114,7 +139,10 @@ def _where(source: Explorable, curve: MessageCurve, held: Mapping[str, str]) -> 
     dimensions = by_dimension([name for name in held if name != "ranks"])
     return {
         "campaign": source.campaign,
-        **{name: ", ".join(held[column] for column in columns) for name, columns in dimensions.items()},
+        **{
+            name: ", ".join(held[column] for column in columns if column in held)
+            for name, columns in dimensions.items()
+        },
         "algorithm": "",
         "ranks": int(ranks) if ranks.isdigit() else 2 * curve.pairs,
     }
@@ -138,7 +166,6 @@ def _collectives(sources: Sequence[Explorable]) -> Iterator[Part]:
             yield (
                 _points_at(source, operation, rows, dimensions),
                 _cells(operation, source.campaign, chosen, dimensions),
-                pd.DataFrame(),
             )
 
 
@@ -158,19 +185,10 @@ def _points_at(
             "bytes": measured["bytes"].astype(np.int64),
             **{name: measured[name].astype(np.float64) for name in ("time_s", "low_s", "high_s")},
             "repeats": measured["repeats"].astype(np.int64),
-            **by_bytes(operation, measured["ranks"]),
+            "streams": [blocks(operation, int(count)) for count in measured["ranks"].fillna(0)],
             "origin": f"{source.name}, {BY_NAME[statistic].axis}{of_launches}",
         }
     )
-
-
-def by_bytes(operation: str, ranks: pd.Series) -> dict[str, list[int]]:
-    """By what bytes are multiplied for the two rates of a collective, 0 where the ranks are not known."""
-    counts = [int(count) for count in ranks.fillna(0)]
-    return {
-        "streams": [blocks(operation, count) for count in counts],
-        "moved": [max(moved_blocks(operation, count), 0) for count in counts],
-    }
 
 
 def _joined(measured: pd.DataFrame, names: Sequence[str]) -> Any:
@@ -181,10 +199,15 @@ def _joined(measured: pd.DataFrame, names: Sequence[str]) -> Any:
     keys = keys.where(keys.notna(), "").astype(str).astype(object)
     unique = keys.drop_duplicates()
     words = {
-        row: Configuration(tuple(zip(names, row, strict=True))).words(names)
+        row: _words(Configuration(tuple(zip(names, row, strict=True))), names)
         for row in unique.itertuples(index=False, name=None)
     }
     return [words[row] for row in keys.itertuples(index=False, name=None)]
+
+
+def _words(configuration: Configuration, names: Sequence[str]) -> str:
+    """The words of a dimension; of a system its name alone."""
+    return configuration["system"] if list(names) == ["system"] else configuration.words(names)
 
 
 def _cells(
@@ -194,7 +217,7 @@ def _cells(
         (
             operation,
             campaign,
-            *(one.configuration.words(names) for names in dimensions.values()),
+            *(_words(one.configuration, names) for names in dimensions.values()),
             one.bytes,
             one.ranks,
             one.best,
@@ -204,7 +227,7 @@ def _cells(
             one.best == one.default,
         )
         for one in chosen
-        if one.ranks
+        if one.ranks and one.candidates > 1
     ]
     names = ["operation", *DIMENSIONS[:-1], "bytes", "ranks", "best", "best_s", "ties", "penalty", "is_default"]
     frame = pd.DataFrame(rows, columns=names)
@@ -218,6 +241,7 @@ def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Selection
     others = [name for name in DIMENSIONS if name != by]
     counts = rows.groupby(others, sort=False).size()
     full = [dict(zip(others, key, strict=True)) for key in counts.index[counts >= counts.max() / 4]]
+    full.sort(key=lambda held: (ONLY in held.values(), held.get("algorithm") != DEFAULT))
     costs = [float(_matching(cells, held)["penalty"].mean()) for held in full]
     held = full[int(np.argmax(np.nan_to_num(costs)))]
     matching = _matching(rows, held)
@@ -237,5 +261,5 @@ def _first(operation: str, rows: pd.DataFrame, cells: pd.DataFrame) -> Selection
 def _matching(rows: pd.DataFrame, held: Mapping[str, Any]) -> pd.DataFrame:
     for name, value in held.items():
         if name in rows.columns:
-            rows = rows[rows[name] == value]
+            rows = rows[rows[name].isin([value, ONLY])]
     return rows

@@ -4,11 +4,12 @@
 const data = JSON.parse(document.getElementById("explorer-data").textContent);
 const root = document.getElementById("explorer");
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 500, HEIGHT = 290, LEFT = 74, RIGHT = 10, TOP = 10, BOTTOM = 42, LABEL = 34;
+const WIDTH = 500, HEIGHT = 290, LEFT = 74, RIGHT = 10, TOP = 10, BOTTOM = 42, LABEL = 34, ROW = 26;
+const BEYOND = 2;         // by this factor beyond the values an axis shows their intervals
 const MOST_MARKED = 40;   // points of a line with marks; a longer line shows its course
-const NAMES = {campaign: "Campaign", library: "Library", placement: "Placement", variant: "Variant",
+const NAMES = {campaign: "Campaign", system: "System", library: "Library", placement: "Placement", variant: "Variant",
                algorithm: "Algorithm"};
-const SERIES = ["operation", ...data.dimensions, "ranks", "origin", "streams", "moved", "sizes", "time", "low", "high", "repeats"];
+const SERIES = ["operation", ...data.dimensions, "ranks", "origin", "streams", "sizes", "time", "low", "high", "repeats"];
 
 const byOperation = new Map();
 for (const row of data.series) {
@@ -17,8 +18,6 @@ for (const row of data.series) {
   if (!byOperation.has(series.operation)) byOperation.set(series.operation, []);
   byOperation.get(series.operation).push(series);
 }
-const MODELS = ["operation", ...data.dimensions, "ranks", "model", "regimes"];
-const models = data.models.map(row => Object.fromEntries(MODELS.map((name, i) => [name, row[i]])));
 const cellsOf = new Map();
 data.cells.operation.forEach((operation, i) => {
   if (!cellsOf.has(operation)) cellsOf.set(operation, []);
@@ -32,6 +31,10 @@ const firsts = new Map(data.first.map(one => {
 }));
 let choice = copy(firsts.values().next().value);
 const hidden = new Set();
+const leading = new Map(Object.entries(data.leading).map(([operation, names]) => [Number(operation), new Set(names)]));
+// The others are grey: there are more algorithms than a reader can keep apart.
+const isNamed = (name, i) => name !== "algorithm" || leading.get(choice.operation).has(i) || (choice.by === name && i === choice.held[name]);
+const keyOf = label => `${choice.by} ${isNamed(choice.by, label) ? label : "others"}`;
 
 function copy(one) { return {...one, held: {...one.held}}; }
 
@@ -49,14 +52,13 @@ function size(B) {
     if (B >= scale && B % (scale / 4) === 0) return `${B / scale} ${unit}`;
   return `${B} B`;
 }
-const ratio = value => `× ${digits(value)}`;
-const UNITS = {time: {as: time, title: "time"}, rate: {as: rate, title: "size / time"}, network: {as: rate, title: "moved bytes / time"},
-               ratio: {as: ratio, title: "modelled / measured"}};
+const UNITS = {time: {as: time, title: "time"}, rate: {as: rate, title: "size / time"}};
 const ranksIn = n => n ? `${n} ranks` : "ranks unknown";
 
 // What a figure shows: `chart` of chart.py ----------------------------------------------------------------------
+const isAt = (name, value) => value === choice.held[name] || data.words[name][value] === data.only;
 function isHeld(of, but) {
-  return data.dimensions.every(name => name === but || !(name in of) || of[name] === choice.held[name]);
+  return data.dimensions.every(name => name === but || !(name in of) || isAt(name, of[name]));
 }
 // Both maps show the same cells.
 let lastHeld = {key: null, cells: []};
@@ -64,8 +66,8 @@ const mapKey = () => JSON.stringify([choice.operation, {...choice.held, algorith
 function cellsHeld() {
   const key = mapKey(), columns = data.cells;
   if (key === lastHeld.key) return lastHeld.cells;
-  const told = data.dimensions.filter(name => name !== "algorithm").map(name => [columns[name], choice.held[name]]);
-  const cells = (cellsOf.get(choice.operation) || []).filter(i => told.every(([column, value]) => column[i] === value))
+  const told = data.dimensions.filter(name => name !== "algorithm").map(name => [columns[name], name]);
+  const cells = (cellsOf.get(choice.operation) || []).filter(i => told.every(([column, name]) => isAt(name, column[i])))
     .map(i => ({bytes: columns.bytes[i], ranks: columns.ranks[i], best: columns.best[i], best_us: columns.best_us[i],
                 ties: columns.ties[i], penalty: columns.penalty[i], is_default: columns.is_default[i]}));
   lastHeld = {key, cells};
@@ -73,7 +75,6 @@ function cellsHeld() {
 }
 function chart(view) {
   if (view.kind === "map") return {view, lines: [], cells: cellsHeld()};
-  if (view.kind === "models") return {view, lines: modelled(view), cells: []};
   const lines = new Map();
   for (const one of byOperation.get(choice.operation)) {
     if (!isHeld(one, choice.by) || (view.x === "bytes" && one.ranks !== choice.ranks)) continue;
@@ -83,8 +84,7 @@ function chart(view) {
     const take = i => {
       const repeats = Array.isArray(one.repeats) ? one.repeats[i] : one.repeats;
       const low = one.low ? one.low[i] : null, high = one.high ? one.high[i] : null;
-      const times = view.y === "rate" ? one.streams : one.moved;
-      const asRate = us => us === null ? null : times * one.sizes[i] / us * 1e6;
+      const asRate = us => us === null ? null : one.streams * one.sizes[i] / us * 1e6;
       const isTime = view.y === "time";
       const y = isTime ? one.time[i] : asRate(one.time[i]);
       if (y > 0) into.push({x: view.x === "bytes" ? one.sizes[i] : one.ranks, y, low: isTime ? low : asRate(high),
@@ -99,35 +99,6 @@ function chart(view) {
   const words = data.words[choice.by];
   sorted.sort((a, b) => words[a.label] < words[b.label] ? -1 : 1);
   return {view, lines: sorted, cells: []};
-}
-
-// The models of the one curve that is held: `model_lines` of chart.py, with what was measured beside their times.
-function modelled(view) {
-  const isOfCurve = one => one.operation === choice.operation && one.ranks === choice.ranks && isHeld(one);
-  const curve = byOperation.get(choice.operation).find(isOfCurve), own = models.filter(isOfCurve);
-  if (!curve || !own.length) return [];
-  const point = (x, y) => ({x, y, low: null, high: null, bytes: x, ranks: choice.ranks, origin: curve.origin});
-  const lines = [];
-  for (const {model, regimes} of own) {
-    const us = (B, [, , alpha, beta]) => alpha + beta * B, line = points => lines.push({label: model, isModel: true, points: points.filter(p => p.y > 0)});
-    if (view.y === "ratio") {
-      const at = B => regimes.find(([, end]) => end === null || B <= end);
-      line(curve.sizes.map((B, i) => point(B, us(B, at(B)) / curve.time[i])));
-      continue;
-    }
-    if (curve.sizes[0] === 0 && regimes[0][0] === 0) line([point(0, regimes[0][2])]);
-    const least = curve.sizes.find(B => B > 0), most = curve.sizes.at(-1);
-    for (const regime of regimes) {
-      const first = Math.max(regime[0], least), last = Math.min(regime[1] ?? Infinity, most);
-      if (!(first <= last)) continue;
-      const n = Math.floor(data.points_a_doubling * Math.log2(last / first)) + 2;
-      line(Array.from({length: n}, (_, i) => { const B = first * (last / first) ** (i / (n - 1)); return point(B, us(B, regime)); }));
-    }
-  }
-  if (view.y === "time")
-    lines.push({label: null, isModel: true, isMeasured: true, points: curve.sizes.map((B, i) => ({...point(B, curve.time[i]), low: curve.low ? curve.low[i] : null,
-      high: curve.high ? curve.high[i] : null, repeats: Array.isArray(curve.repeats) ? curve.repeats[i] : curve.repeats}))});
-  return lines.filter(one => one.points.length);
 }
 
 // Elements --------------------------------------------------------------------------------------------------------
@@ -160,13 +131,17 @@ function markPath(kind, x, y, r = 3) {
 }
 
 // A word keeps its style in every panel and choice, and in the figures for print.
-const MEASURED = {colour: "ink", dash: "", mark: "o"};
-const lookOf = line => line.isMeasured ? MEASURED : line.isModel ? style("model", line.label) : style(choice.by, line.label);
-const nameOf = line => line.isMeasured ? "measured" : data.words[line.isModel ? "model" : choice.by][line.label];
+const nameOf = line => data.words[choice.by][line.label];
 function style(name, i) {
   const [colour, dashes, mark] = data.styles[name][i];
-  return {colour, dash: dashes.map(d => d * 1.5).join(" "), mark,
-          letter: colour === "default" ? "–" : String.fromCharCode(65 + i % 26) + (Math.floor(i / 26) || "")};
+  if (!isNamed(name, i)) return {colour: "others", dash: "", mark, letter: ""};
+  return {colour, dash: dashes.map(d => d * 1.5).join(" "), mark};
+}
+
+// What an axis has to hold: the values, and of their intervals what is near to these.
+function inReach(points) {
+  const values = points.map(p => p.y).filter(y => y > 0), least = Math.min(...values) / BEYOND, most = Math.max(...values) * BEYOND;
+  return [...values, ...points.flatMap(p => [p.low, p.high]).filter(y => y > 0).map(y => Math.min(most, Math.max(least, y)))];
 }
 
 // Panels ----------------------------------------------------------------------------------------------------------
@@ -177,10 +152,11 @@ class Panel {
   constructor(view) {
     this.view = view;
     this.zoom = null;
+    this.height = HEIGHT;
     this.title = html("h3", {}, view.title);
     this.reset = html("button", {type: "button", class: "reset", hidden: ""}, "show all");
     this.reset.addEventListener("click", () => { this.zoom = null; this.draw(); this.box.focus(); });
-    this.svg = svg("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true"});
+    this.svg = svg("svg", {"aria-hidden": "true"});
     this.box = html("div", {class: "plot", tabindex: "0", role: "group", "aria-roledescription": "chart"}, this.svg);
     this.key = html("p", {class: "key note"});
     this.element = html("div", {class: "panel", id: `panel-${view.name}`},
@@ -197,7 +173,7 @@ class Panel {
 
   at(event) {
     const box = this.svg.getBoundingClientRect();
-    return {x: (event.clientX - box.left) / box.width * WIDTH, y: (event.clientY - box.top) / box.height * HEIGHT};
+    return {x: (event.clientX - box.left) / box.width * WIDTH, y: (event.clientY - box.top) / box.height * this.height};
   }
 
   // Positions: sizes and ranks of lines on binary logarithms, 0 B one step left; those of a map in equal steps.
@@ -210,48 +186,49 @@ class Panel {
     this.marks = [];
     this.cursor = null;
     this.svg.replaceChildren();
-    this.lines = this.chart.lines.filter(line => line.isModel || !hidden.has(`${choice.by} ${line.label}`));
+    // A row of ranks is as high in a map of one as of eight.
+    this.height = isMap ? TOP + BOTTOM + Math.min(HEIGHT - TOP - BOTTOM, ROW * new Set(this.chart.cells.map(cell => cell.ranks)).size) : HEIGHT;
+    this.svg.setAttribute("viewBox", `0 0 ${WIDTH} ${this.height}`);
+    this.lines = this.chart.lines.filter(line => !hidden.has(keyOf(line.label)));
     const points = isMap ? this.chart.cells : this.lines.flatMap(line => line.points);
     // No figure of what this operation has none of: algorithms to choose from, numbers of ranks to grow over, or bytes.
     const series = byOperation.get(choice.operation);
     this.element.hidden = isMap ? !(cellsOf.get(choice.operation) || []).length
-      : this.view.kind === "models" ? !models.some(one => one.operation === choice.operation)
       : this.view.x === "ranks" ? new Set(series.map(one => one.ranks)).size < 2
-      : this.view.y === "rate" ? !series.some(one => one.sizes.some(B => B > 0))
-      : this.view.y === "network" && !series.some(one => one.moved && one.sizes.some(B => B > 0));
+      : this.view.y === "rate" && !series.some(one => one.sizes.some(B => B > 0));
     this.reset.hidden = !this.zoom;
     this.key.textContent = "";
     const words = [data.words.operation[choice.operation],
       ...(isMap ? [] : [this.view.x === "bytes" ? ranksIn(choice.ranks) : size(choice.bytes)]),
-      ...data.dimensions.filter(name => (isMap ? name !== "algorithm" : this.view.kind === "models" || name !== choice.by))
-        .map(name => data.words[name][choice.held[name]])];
+      ...data.dimensions.filter(name => (isMap ? name !== "algorithm" : name !== choice.by))
+        .map(name => data.words[name][choice.held[name]]).filter(word => word !== data.only)];
     const title = `${this.view.title}: ${words.filter(Boolean).join(", ")}`;
     this.title.textContent = title;
     this.box.setAttribute("aria-label", `${title}. Arrow keys go from value to value.`);
     if (!points.length) {
       const why = this.chart.lines.length ? "all lines are hidden" : "nothing was measured for this choice";
-      this.svg.append(svg("text", {x: WIDTH / 2, y: HEIGHT / 2, "text-anchor": "middle"}, why));
+      this.svg.append(svg("text", {x: WIDTH / 2, y: this.height / 2, "text-anchor": "middle"}, why));
       return;
     }
     if (isMap) this.drawMap(); else this.drawLines(points);
     this.drawn = drawn;
     this.pointer = svg("g", {class: "pointer"});
-    this.band = svg("rect", {class: "band", y: TOP, height: HEIGHT - TOP - BOTTOM, width: 0});
+    this.band = svg("rect", {class: "band", y: TOP, height: this.height - TOP - BOTTOM, width: 0});
     this.svg.append(this.pointer, this.band);
   }
 
   axes(x, y, xTitle, yTitle) {
     const g = svg("g", {class: "axes"});
     for (const [at, text] of x) {
-      g.append(svg("path", {class: "grid", d: `M${at},${TOP}V${HEIGHT - BOTTOM}`}));
-      g.append(svg("text", {x: at, y: HEIGHT - BOTTOM + 14, "text-anchor": "middle"}, text));
+      g.append(svg("path", {class: "grid", d: `M${at},${TOP}V${this.height - BOTTOM}`}));
+      g.append(svg("text", {x: at, y: this.height - BOTTOM + 14, "text-anchor": "middle"}, text));
     }
     for (const [at, text] of y) {
       g.append(svg("path", {class: "grid", d: `M${LEFT},${at}H${WIDTH - RIGHT}`}));
       g.append(svg("text", {x: LEFT - 5, y: at + 4, "text-anchor": "end"}, text));
     }
-    g.append(svg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, "text-anchor": "middle", class: "title"}, xTitle));
-    g.append(svg("text", {transform: `translate(11,${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title"}, yTitle));
+    g.append(svg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: this.height - 8, "text-anchor": "middle", class: "title"}, xTitle));
+    g.append(svg("text", {transform: `translate(11,${(TOP + this.height - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title"}, yTitle));
     this.svg.append(g);
   }
 
@@ -260,12 +237,12 @@ class Panel {
     const least = positive.length ? Math.min(...positive) : 1;
     const position = x => x > 0 ? Math.log2(x) : Math.log2(least) - 1;
     const xs = points.map(p => position(p.x));
-    const ys = points.flatMap(p => [p.y, p.low, p.high]).filter(y => y > 0).map(Math.log10);
+    const ys = inReach(points).map(Math.log10);
     const span = (values, pad) => { const a = Math.min(...values), b = Math.max(...values), d = Math.max((b - a) * pad, 0.05); return [a - d, b + d]; };
     this.full = {x: span(xs, 0.03), y: span(ys, 0.05)};
     const [x0, x1] = (this.zoom || this.full).x, [y0, y1] = (this.zoom || this.full).y;
     const toX = v => LEFT + (v - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT);
-    const toY = v => HEIGHT - BOTTOM - (v - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM);
+    const toY = v => this.height - BOTTOM - (v - y0) / (y1 - y0) * (this.height - TOP - BOTTOM);
     this.range = {x: [x0, x1], y: [y0, y1]};
     const isSize = this.view.x === "bytes", {as, title} = UNITS[this.view.y];
     const step = [1, 2, 3, 4, 5, 6].find(s => (x1 - x0) / s <= 7) || 8;
@@ -285,34 +262,37 @@ class Panel {
     this.axes(xTicks.filter(([at]) => at >= LEFT - 1 && at <= WIDTH - RIGHT + 1), yTicks, isSize ? "message size" : "ranks", title);
     const chosen = position(isSize ? choice.bytes : choice.ranks);
     // An inner drawing cuts off what a zoom leaves outside.
-    const frame = {x: LEFT - 4, y: TOP - 4, width: WIDTH - LEFT - RIGHT + 8, height: HEIGHT - TOP - BOTTOM + 8};
+    const frame = {x: LEFT - 4, y: TOP - 4, width: WIDTH - LEFT - RIGHT + 8, height: this.height - TOP - BOTTOM + 8};
     const inside = svg("svg", {...frame, viewBox: Object.values(frame).join(" ")});
-    inside.append(svg("path", {class: "chosen", d: `M${toX(chosen)},${TOP}V${HEIGHT - BOTTOM}`}));
+    inside.append(svg("path", {class: "chosen", d: `M${toX(chosen)},${TOP}V${this.height - BOTTOM}`}));
     for (const line of this.lines) {
-      const look = lookOf(line);
+      const look = style(choice.by, line.label);
       const at = line.points.map(p => [toX(position(p.x)), toY(Math.log10(p.y))]);
       const joined = at.filter((_, i) => line.points[i].x > 0);
       const r = v => Math.round(v * 10) / 10;
       const group = svg("g", {class: `line c-${look.colour}`, "data-label": nameOf(line),
                               "data-x": line.points.map(p => p.x).join(), "data-y": line.points.map(p => p.y).join(),
                               "data-at": at.map(([x, y]) => `${r(x)} ${r(y)}`).join()});
-      const isCurve = line.isModel && this.view.y === "time" && !line.isMeasured; // of many points, not measured ones
-      if (joined.length > 1 && !line.isMeasured)
+      if (joined.length > 1)
         group.append(svg("path", {d: "M" + joined.map(([x, y]) => `${r(x)},${r(y)}`).join("L"), "stroke-dasharray": look.dash}));
       let bars = "";
       line.points.forEach((p, i) => {
         if (p.low > 0 && p.high > p.low) bars += `M${r(at[i][0])},${r(toY(Math.log10(p.low)))}V${r(toY(Math.log10(p.high)))}`;
       });
-      if (bars) group.append(svg("path", {class: "bars", d: bars}));
-      if (!isCurve && (line.points.length <= MOST_MARKED || this.zoom) || line.points.length === 1 || line.isMeasured)
+      const isGrey = look.colour === "others"; // the course alone
+      if (bars && !isGrey) group.append(svg("path", {class: "bars", d: bars}));
+      if (!isGrey && (line.points.length <= MOST_MARKED || this.zoom) || line.points.length === 1)
         group.append(svg("path", {class: "marks", d: at.map(([x, y]) => markPath(look.mark, r(x), r(y))).join("")}));
       inside.append(group);
-      if (!isCurve) line.points.forEach((p, i) => this.marks.push({x: at[i][0], y: at[i][1], line: line.label, of: line, point: p}));
+      line.points.forEach((p, i) => this.marks.push({x: at[i][0], y: at[i][1], line: line.label, of: line, point: p}));
     }
     this.svg.append(inside);
-    if (this.view.kind === "models")
-      this.key.replaceChildren(...[...new Map(this.lines.map(line => [nameOf(line), lookOf(line)]))].map(([name, look]) =>
-        html("span", {}, html("i", {class: `swatch c-${look.colour}`}), name)));
+    const cut = this.lines.filter(line => style(choice.by, line.label).colour !== "others").flatMap(line => line.points)
+      .filter(p => p.low > 0 && (Math.log10(p.low) < y0 || Math.log10(p.high) > y1));
+    if (cut.length && !this.zoom) {
+      const widest = cut.reduce((a, b) => b.high / b.low > a.high / a.low ? b : a);
+      this.key.textContent = `${cut.length} ${cut.length > 1 ? "intervals leave" : "interval leaves"} the frame, at most ${as(widest.low)} … ${as(widest.high)} at ${isSize ? size(widest.bytes) : ranksIn(widest.ranks)}.`;
+    }
   }
 
   drawMap() {
@@ -323,7 +303,7 @@ class Panel {
     const [x0, x1] = (this.zoom || this.full).x.map(Math.round), [y0, y1] = (this.zoom || this.full).y.map(Math.round);
     this.range = {x: [x0, x1], y: [y0, y1]};
     sizes = sizes.slice(x0, x1); ranks = ranks.slice(y0, y1);
-    const w = (WIDTH - LEFT - RIGHT) / sizes.length, h = (HEIGHT - TOP - BOTTOM) / ranks.length;
+    const w = (WIDTH - LEFT - RIGHT) / sizes.length, h = (this.height - TOP - BOTTOM) / ranks.length;
     const ofSize = new Map(sizes.map((s, i) => [s, i])), ofRanks = new Map(ranks.map((n, i) => [n, i]));
     const isPenalty = this.view.y === "penalty";
     const letters = svg("g", {class: "letters"}), hasLetters = h >= 11 && w >= (isPenalty ? 20 : 11);
@@ -332,15 +312,18 @@ class Panel {
       if (!nameOf.has(cell.best)) nameOf.set(cell.best, `c-${style("algorithm", cell.best).colour}`);
       return nameOf.get(cell.best);
     };
+    // Letters in the order of the key, which names each.
+    const fastest = [...new Set(cells.map(cell => cell.best))].sort((a, b) => a - b), own = fastest.filter(i => isNamed("algorithm", i));
+    const letterOf = i => own.includes(i) ? String.fromCharCode(65 + own.indexOf(i)) : "";
     const rows = ranks.map(() => []);
     for (const cell of cells) {
       const i = ofSize.get(cell.bytes), j = ofRanks.get(cell.ranks);
       if (i === undefined || j === undefined) continue;
-      const x = LEFT + i * w, y = HEIGHT - BOTTOM - (j + 1) * h, name = colour(cell);
+      const x = LEFT + i * w, y = this.height - BOTTOM - (j + 1) * h, name = colour(cell);
       rows[j][i] = name;
       this.marks.push({x: x + w / 2, y: y + h / 2, i, j, w, h, cell});
       if (!hasLetters) continue;
-      const text = isPenalty ? (cell.penalty === null ? "" : digits(cell.penalty, 2)) : style("algorithm", cell.best).letter;
+      const text = isPenalty ? (cell.penalty === null ? "" : digits(cell.penalty, 2)) : letterOf(cell.best);
       letters.append(svg("text", {x: x + w / 2, y: y + h / 2 + 3.5, "text-anchor": "middle", class: `on-${name}`}, text));
     }
     // Neighbours of one colour are one rectangle: thousands of cells take long to paint.
@@ -349,7 +332,7 @@ class Panel {
       for (let i = 0, end; i < names.length; i = end) {
         for (end = i + 1; end < names.length && names[end] === names[i]; end++);
         if (names[i] === undefined) continue;
-        const x = LEFT + i * w, y = HEIGHT - BOTTOM - (j + 1) * h, wide = (end - i) * w + 0.15;
+        const x = LEFT + i * w, y = this.height - BOTTOM - (j + 1) * h, wide = (end - i) * w + 0.15;
         if (!paths.has(names[i])) paths.set(names[i], []);
         paths.get(names[i]).push(`M${x.toFixed(1)},${y.toFixed(1)}h${wide.toFixed(2)}v${(h + 0.15).toFixed(2)}h${(-wide).toFixed(2)}z`);
       }
@@ -357,7 +340,7 @@ class Panel {
     const some = (n, most, least) => Math.max(1, Math.ceil(n / most), Math.ceil(least / ((WIDTH - LEFT) / n)));
     const xStep = some(sizes.length, 7, 0), yStep = Math.max(1, Math.ceil(ranks.length / 12));
     this.axes(sizes.map((s, i) => [LEFT + (i + 0.5) * w, size(s)]).filter((_, i) => i % xStep === 0),
-              ranks.map((n, j) => [HEIGHT - BOTTOM - (j + 0.5) * h, String(n)]).filter((_, j) => j % yStep === 0),
+              ranks.map((n, j) => [this.height - BOTTOM - (j + 0.5) * h, String(n)]).filter((_, j) => j % yStep === 0),
               "message size", "ranks");
     for (const [name, d] of paths) if (name !== "none") this.svg.append(svg("path", {class: `cell ${name}`, d: d.join("")}));
     this.svg.append(letters);
@@ -365,8 +348,9 @@ class Panel {
     this.svg.append(this.here);
     this.markHere();
     const key = isPenalty
-      ? data.penalties.map((end, i) => [`p-${i}`, i ? `to × ${end}` : "not told apart"]).concat([[`p-${data.penalties.length}`, `over × ${data.penalties.at(-1)}`]])
-      : [...new Set(cells.map(c => c.best))].sort((a, b) => a - b).map(i => [`c-${style("algorithm", i).colour}`, `${style("algorithm", i).letter} ${data.words.algorithm[i]}`]);
+      ? data.penalties.map((end, i) => [`p-${i}`, i ? `up to × ${end}` : "as fast"]).concat([[`p-${data.penalties.length}`, `over × ${data.penalties.at(-1)}`]])
+      : own.map(i => [`c-${style("algorithm", i).colour}`, `${letterOf(i)} ${data.words.algorithm[i]}`])
+          .concat(own.length < fastest.length ? [["c-others", `${fastest.length - own.length} others`]] : []);
     this.key.replaceChildren(...key.map(([name, text]) => html("span", {}, html("i", {class: `swatch ${name}`}), text)));
   }
 
@@ -381,14 +365,13 @@ class Panel {
   said(mark) {
     if (mark.cell) {
       const c = mark.cell;
-      const tied = c.ties ? ` (${c.ties} more cannot be told from it)` : "";
-      const of = c.penalty === null ? "the default was not measured" : c.is_default ? "it is the default" : c.penalty > 1 ? `the default takes × ${digits(c.penalty)} of that` : "the default cannot be told from it";
+      const tied = c.ties ? `, and ${c.ties} more as fast` : "";
+      const of = c.penalty === null ? "the default was not measured" : c.is_default ? "it is the default" : c.penalty > 1 ? `the default takes × ${digits(c.penalty)} of that` : "the default is as fast";
       return [`${data.words.algorithm[c.best]}: ${time(c.best_us)}`, `${size(c.bytes)}, ${ranksIn(c.ranks)}${tied}; ${of}`];
     }
     const p = mark.point, {as} = UNITS[this.view.y];
-    if (this.view.y === "ratio") return [`${nameOf(mark.of)}: ${as(p.y)} of the measured time`, `${size(p.bytes)}, ${ranksIn(p.ranks)}`];
     const interval = p.low === null ? "no interval" : `${as(p.low)} … ${as(p.high)} (${p.repeats ? `range of ${p.repeats} values` : "95 % interval"})`;
-    return [`${nameOf(mark.of) || "all"}: ${as(p.y)}`, `${interval}; ${size(p.bytes)}, ${ranksIn(p.ranks)}`, `from ${data.words.origin[p.origin]}`];
+    return [`${nameOf(mark.of) || "measured"}: ${as(p.y)}`, `${interval}; ${size(p.bytes)}, ${ranksIn(p.ranks)}`, `from ${data.words.origin[p.origin]}`];
   }
 
   show(mark, isSpoken) {
@@ -402,7 +385,7 @@ class Panel {
     tip.hidden = false;
     const box = this.svg.getBoundingClientRect(), outer = root.getBoundingClientRect();
     const left = box.left - outer.left + mark.x / WIDTH * box.width;
-    const top = box.top - outer.top + mark.y / HEIGHT * box.height;
+    const top = box.top - outer.top + mark.y / this.height * box.height;
     tip.style.left = `${Math.max(0, Math.min(left + 14, outer.width - tip.offsetWidth - 4))}px`;
     tip.style.top = `${top + 16}px`;
     if (isSpoken) readout.textContent = lines.join("; ");
@@ -454,8 +437,8 @@ class Panel {
     this.zoom = {x: [x0, x1], y: this.full.y};
     if (!isMap) {
       const least = Math.min(...this.lines.flatMap(l => l.points.map(p => p.x)).filter(x => x > 0));
-      const ys = this.lines.flatMap(l => l.points).filter(p => { const at = p.x > 0 ? Math.log2(p.x) : Math.log2(least) - 1; return at >= x0 && at <= x1; })
-        .flatMap(p => [p.y, p.low, p.high]).filter(y => y > 0).map(Math.log10);
+      const ys = inReach(this.lines.flatMap(l => l.points).filter(p => { const at = p.x > 0 ? Math.log2(p.x) : Math.log2(least) - 1; return at >= x0 && at <= x1; }))
+        .map(Math.log10);
       if (ys.length) { const a = Math.min(...ys), b = Math.max(...ys), d = Math.max((b - a) * 0.05, 0.02); this.zoom.y = [a - d, b + d]; }
     }
     this.draw();
@@ -465,7 +448,7 @@ class Panel {
     const from = mark.cell || mark.point;
     const next = copy(choice);
     next.bytes = from.bytes; next.ranks = from.ranks;
-    if (!mark.cell && !mark.of.isModel) next.held[choice.by] = mark.line;
+    if (!mark.cell) next.held[choice.by] = mark.line;
     follow(next);
   }
 
@@ -543,6 +526,7 @@ function follow(next) {
   choice = next;
   const all = byOperation.get(choice.operation);
   const present = Object.fromEntries(data.dimensions.map(name => [name, [...new Set(all.map(one => one[name]))]
+    .filter((value, _, every) => every.length === 1 || name === choice.by || data.words[name][value] !== data.only)
     .sort((a, b) => data.words[name][a] < data.words[name][b] ? -1 : 1)]));
   for (const name of data.dimensions) if (!present[name].includes(choice.held[name])) choice.held[name] = present[name][0];
   const several = data.dimensions.filter(name => present[name].length > 1);
@@ -566,12 +550,15 @@ function follow(next) {
 }
 
 function drawLegend(present) {
-  const shown = new Set(panels.flatMap(panel => panel.chart.lines.filter(line => !line.isModel).map(line => line.label)));
-  legend.replaceChildren(...present[choice.by].filter(i => shown.has(i)).map(i => {
-    const word = data.words[choice.by][i], look = style(choice.by, i), key = `${choice.by} ${i}`;
+  const shown = new Set(panels.flatMap(panel => panel.chart.lines.map(line => line.label)));
+  const all = present[choice.by].filter(i => shown.has(i)), own = all.filter(i => isNamed(choice.by, i));
+  const entries = own.map(i => [data.words[choice.by][i], style(choice.by, i), keyOf(i)]);
+  const other = all.find(i => !own.includes(i));
+  if (other !== undefined) entries.push([`${all.length - own.length} others`, style(choice.by, other), keyOf(other)]);
+  legend.replaceChildren(...entries.map(([word, look, key]) => {
     const sample = svg("svg", {viewBox: "0 0 34 12", width: 34, height: 12, "aria-hidden": "true", class: `line c-${look.colour}`},
-      svg("path", {d: "M1,6H33", "stroke-dasharray": look.dash}), svg("path", {class: "marks", d: markPath(look.mark, 17, 6)}));
-    const button = html("button", {type: "button", "aria-pressed": String(!hidden.has(key))}, sample, word || "all");
+      svg("path", {d: "M1,6H33", "stroke-dasharray": look.dash}), svg("path", {class: "marks", d: look.colour === "others" ? "" : markPath(look.mark, 17, 6)}));
+    const button = html("button", {type: "button", title: "Press to hide or show it.", "aria-pressed": String(!hidden.has(key))}, sample, word || "measured");
     button.addEventListener("click", () => {
       if (hidden.has(key)) hidden.delete(key); else hidden.add(key);
       button.setAttribute("aria-pressed", String(!hidden.has(key)));
@@ -587,7 +574,7 @@ function drawTable() {
   const rows = panel.lines.flatMap(line => line.points.map(point => ({line, point})));
   const head = html("tr", {}, ...[NAMES[choice.by], "size", "ranks", "time", "interval or range", "from"].map((t, i) => html("th", {scope: "col", class: i === 0 || i === 5 ? "text" : ""}, t)));
   table.replaceChildren(html("caption", {}, panel.title.textContent), html("thead", {}, head), html("tbody", {}, ...rows.map(({line, point}) => html("tr", {},
-    html("th", {scope: "row", class: "text"}, data.words[choice.by][line.label] || "all"),
+    html("th", {scope: "row", class: "text"}, data.words[choice.by][line.label] || "measured"),
     ...[size(point.bytes), point.ranks || "unknown", time(point.y), point.low === null ? "—" : `${time(point.low)} … ${time(point.high)}`].map(t => html("td", {}, String(t))),
     html("td", {class: "text"}, data.words.origin[point.origin])))));
 }
@@ -616,6 +603,6 @@ document.addEventListener("DOMContentLoaded", () => {
     });
     figure.querySelector("figcaption").append(button);
   }
-  document.querySelector("nav").prepend(html("a", {href: "#explorer"}, "Explore"));
+  document.querySelector("nav a").after(html("a", {href: "#explorer"}, "Explore"));
 });
 })();

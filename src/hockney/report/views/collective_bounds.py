@@ -9,8 +9,8 @@ from hockney.machine.formula import quantity
 from hockney.models.base import Fit
 from hockney.models.collectives._torus import congestion_as_printed
 from hockney.models.collectives._written import largest, symbols, total
-from hockney.models.collectives.closed_form import ClosedForm, Optimum, collective_models
-from hockney.models.collectives.expression import ONE, FormulaCall, symbol
+from hockney.models.collectives.closed_form import ClosedForm, Optimum
+from hockney.models.collectives.expression import ONE, symbol
 from hockney.models.views import Statement, statement
 from hockney.network.traffic.study import alltoall_congestion
 from hockney.report.views.collective_costs import CollectiveCosts, numbers
@@ -37,17 +37,6 @@ def least_message(fits: Sequence[Fit]) -> tuple[float, float]:
     times = [(regime.alpha_s.value + regime.beta_s_per_B.value * size, size) for regime, size in ends]
     rates = [time / size for time, size in times if size > 0]
     return min(time for time, _ in times), min([*rates, *(fit.regimes[-1].beta_s_per_B.value for fit in fits)])
-
-
-def least_time_s(operation: str, ranks: int, size_B: int, costs: CollectiveCosts) -> float:
-    """The time in s that no algorithm beats which has one message of a rank under way at a time.
-
-    The largest term of the operation's optimum, without the reduction.
-    """
-    optimum = collective_models.get(operation).optimum
-    call = FormulaCall(ranks, size_B)
-    alpha_s, beta_s_per_B = least_message(costs.every)
-    return max(float(optimum.alpha.value(call)) * alpha_s, float(optimum.bytes.value(call)) * beta_s_per_B)
 
 
 def _most(fits: Sequence[Fit]) -> tuple[float, float]:

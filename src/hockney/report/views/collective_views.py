@@ -120,8 +120,6 @@ def _by_regime(form: ClosedForm, fit: Fit) -> list[Statement]:
     statements = []
     # Messages of a barrier are empty, those of no other.
     for index, regime in enumerate(fit.regimes if form.has_bytes else fit.regimes[:1]):
-        if form.has_bytes and regime.is_of_empty:
-            continue
         terms = numbers(form.alpha, form.bytes, regime.alpha_s.value, regime.beta_s_per_B.value)
         several = len(fit.regimes) > 1 and form.has_bytes
         where = f"messages of m bytes, {domain(fit, index).replace('n', 'm', 1)}" if several else ""

@@ -9,7 +9,7 @@ from hockney.machine.levels import at_other_level, at_reference, goes_with_refer
 from hockney.machine.select import words
 from hockney.records.exponents import LARGE_B, REFERENCE_B
 from hockney.records.levels import in_common, is_same_level, large_drifted, may_drift
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, format_time, percent
 
 NOTED = 0.005
 """References that differ by less are the same to a reader."""
@@ -93,7 +93,7 @@ def _remark(size_B: int, and_more: str, a_s: float, b_s: float) -> str:
     if abs(off) < NOTED:
         return ""
     how = "longer" if off > 0 else "shorter"
-    sides = f"the reference of {size} is {abs(off):.1%} {how} in B ({format_time(b_s)})"
+    sides = f"the reference of {size} is {percent(abs(off))} {how} in B ({format_time(b_s)})"
     if not may_drift(a_s, b_s):
         return f"{sides} than in A ({format_time(a_s)}), too far for a drift: times are not brought to it"
     return (
@@ -128,7 +128,7 @@ def _called(side: str, entry: Entry, there: Entry) -> str:
     assert there.level is not None
     reference = format_time(there.level.reference_s)
     if there is not entry:
-        return f"{side} at its level of {reference}, which held {there.level.share:.0%} of the time"
+        return f"{side} at its level of {reference}, which held {percent(there.level.share)} of the time"
     shares = [other.level.share for other in entry.other_levels if other.level is not None]
     kind = "common" if _share(entry) >= max(shares, default=0.0) else "quietest"
     return f"{side} at its {kind} level of {reference}"

@@ -43,6 +43,8 @@ def difference(
     diff = Difference(ComparedMachine.of(names[0], a), ComparedMachine.of(names[1], b))
     launches = _entries(a, b, diff, points=points) + _effects(a, b, diff)
     _collectives(a, b, diff)
+    if any(_is_imported(side) for side in (a, b)):
+        diff.comparisons = [replace(each, imported=True) for each in diff.comparisons]
     # One reference stands for many sizes: beside all of these it would hardly ever be told.
     for is_reference in (False, True):
         judged = {
@@ -56,6 +58,11 @@ def difference(
         diff.warnings.a = _warnings(a, {launch for of_a, _ in launches for launch in of_a})
         diff.warnings.b = _warnings(b, {launch for _, of_b in launches for launch in of_b})
     return diff
+
+
+def _is_imported(machine: Machine) -> bool:
+    launches = machine.provenance.launches
+    return bool(launches) and all(launch.imported for launch in launches)
 
 
 def _warnings(machine: Machine, compared: set[str]) -> list[str]:
@@ -115,22 +122,14 @@ def _models(where: str, a: Entry, b: Entry, diff: Difference) -> list[QuantityCo
         diff.remarks.append(f"{where}: no model is fitted in both")
         return []
     fits = a.fits[model], b.fits[model]
-    of_a, of_b = _latencies(*fits)
-    comparisons = [compare(where, "latency", _of_fit(a, of_a, 0), _of_fit(b, of_b, 0))]
+    latencies = _of_fit(a, latency(fits[0]), 0), _of_fit(b, latency(fits[1]), 0)
+    comparisons = [compare(where, "latency", *latencies)]
     rates = bandwidth(a, fits[0]), bandwidth(b, fits[1])
     if rates[0] is not None and rates[1] is not None:
         sides = _of_fit(a, rates[0], _slope_B(a, fits[0])), _of_fit(b, rates[1], _slope_B(b, fits[1]))
         comparisons.append(compare(where, "bandwidth", *sides))
     elsewhere = stands_elsewhere(a), stands_elsewhere(b)
     return [_judged_at_levels(comparison, elsewhere) for comparison in comparisons]
-
-
-def _latencies(a: Fit, b: Fit) -> tuple[Parameter, Parameter]:
-    """The latencies of two fits: those of messages that are not empty, where only one has the empty one apart."""
-    if a.regimes[0].is_of_empty == b.regimes[0].is_of_empty:
-        return latency(a), latency(b)
-    of_a, of_b = (fit.regimes[int(fit.regimes[0].is_of_empty)].alpha_s for fit in (a, b))
-    return of_a, of_b
 
 
 def _points(where: str, a: Entry, b: Entry) -> list[QuantityComparison]:

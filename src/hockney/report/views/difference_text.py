@@ -11,13 +11,15 @@ from pydantic import Field, computed_field
 from hockney.machine.file import Machine
 from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
 from hockney.report.views.quantity import QuantityComparison, Verdict
-from hockney.units import format_time
+from hockney.units import format_time, percent
 
+MOST_NAMED = 4
+"""Entries of one side alone that are named."""
 _VERDICTS: dict[Verdict, str] = {
     "differs": "differ (by more than chance)",
-    "cannot be told": "cannot be told apart",
+    "undecided": "undecided",
     "not judged": "not judged",
-    "no interval": "cannot be judged (no interval)",
+    "no interval": "not judged (no interval)",
     "equal": "are equal",
 }
 
@@ -106,7 +108,7 @@ class Difference:
     @property
     def not_judged_because(self) -> str:
         """Why what has intervals could not be judged, and the command that helps; empty where all could."""
-        return "\n".join(filter(None, [self._few_launches, self._another_level]))
+        return "\n".join(filter(None, [self._few_launches, self._another_level, self._imported]))
 
     @computed_field
     @property
@@ -118,7 +120,7 @@ class Difference:
             f"{format_time(a_s)} in A and {format_time(b_s)} in B ({where})" for where, a_s, b_s in self.apart
         )
         return (
-            "Measure A and B again, in turns: the machine was at different levels, so that differences may be "
+            "Measure A and B again, in turns: the machine was at different levels, and differences may be "
             f"the machine's. What is timed as a reference took {where}."
         )
 
@@ -127,7 +129,7 @@ class Difference:
         """How far the differences found can be trusted; empty where nothing was judged."""
         if not self.judged:
             return ""
-        share = f"{100 * LEVEL:.0f} %"
+        share = percent(LEVEL)
         promised = f"differences found: {self.differ}, of which at most {share} are expected to be false"
         if not self.differ:
             promised = f"if nothing differed, at most {share} of such diffs would find a difference"
@@ -135,21 +137,23 @@ class Difference:
 
     @property
     def summary(self) -> str:
-        """Counts and what they promise, what only one machine has, remarks, and the warnings of both machines."""
+        """Counts, what they promise, and what only one machine has."""
         lines = [self._counts, *filter(None, [self.promise, self.not_judged_because])]
         for letter, only in (("A", self.only_in_a), ("B", self.only_in_b)):
             if only:
-                lines += [f"only in {letter}:", *(f"  {name}" for name in only)]
-        lines += self.remarks
-        if texts := dict.fromkeys([*self.warnings.a, *self.warnings.b]):
-            sides = {"A": self.warnings.a, "B": self.warnings.b}
-            whose = {text: " and ".join(letter for letter in sides if text in sides[letter]) for text in texts}
-            common_first = sorted(texts, key=lambda text: whose[text] != "A and B")
-            lines += [
-                "warnings about these measurements:",
-                *(f"  {whose[text]}: {text}" for text in common_first),
-            ]
+                more = f" and {len(only) - MOST_NAMED} more" if len(only) > MOST_NAMED else ""
+                lines.append(f"only in {letter}: {'; '.join(only[:MOST_NAMED])}{more}")
         return "\n".join(lines)
+
+    @property
+    def concerns(self) -> list[str]:
+        """What limits the comparison: levels, remarks, and the warnings of both machines, those of both first."""
+        sides = {"A": self.warnings.a, "B": self.warnings.b}
+        texts = dict.fromkeys([*self.warnings.a, *self.warnings.b])
+        whose = {text: " and ".join(letter for letter in sides if text in sides[letter]) for text in texts}
+        common_first = sorted(texts, key=lambda text: whose[text] != "A and B")
+        own = (f"{whose[text]}: {text}" for text in common_first)
+        return [*filter(None, [self.level_warning]), *self.remarks, *own]
 
     @property
     def _counts(self) -> str:
@@ -157,7 +161,9 @@ class Difference:
             return "nothing to compare: the machines have no entry, effect or collective in common"
         counts = Counter(comparison.verdict for comparison in self.comparisons)
         shown = [
-            f"{counts[name]} {text}" for name, text in _VERDICTS.items() if counts[name] or name == "differs"
+            f"{counts[name]} {text}"
+            for name, text in _VERDICTS.items()
+            if counts[name] or (name == "differs" and self.judged)
         ]
         return f"{self.compared} compared: {', '.join(shown)}"
 
@@ -177,8 +183,23 @@ class Difference:
         )
 
     @property
+    def _imported(self) -> str:
+        """How far apart imported numbers are: files hold no launches to judge by, and none can be added."""
+        unjudged = [each for each in self.comparisons if each.imported and not each.judged and each.ratio]
+        if not unjudged:
+            return ""
+        factor, far = max(
+            ((max(each.ratio or 1, 1 / (each.ratio or 1)), each) for each in unjudged), key=lambda pair: pair[0]
+        )
+        return f"imported, not judged: factor {factor:.3g} at most ({far.where}: {far.quantity})"
+
+    @property
     def _few_launches(self) -> str:
-        unjudged = [each for each in self.having("not judged") if not (each.elsewhere_a or each.elsewhere_b)]
+        unjudged = [
+            each
+            for each in self.having("not judged")
+            if not (each.elsewhere_a or each.elsewhere_b or each.imported)
+        ]
         if not unjudged:
             return ""
         few = []

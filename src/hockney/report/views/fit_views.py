@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney.machine.congestion import Congestion
 from hockney.machine.file import Entry
-from hockney.machine.formula import domain, quantity, right_side, slope, stated
+from hockney.machine.formula import domain, quantity, regimes_shown, right_side, slope, stated
 from hockney.models.base import Fit
 from hockney.models.views import Statement, Views, statement
 
@@ -28,7 +28,8 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
         dominant=[statement(f"T(n) = {leading}", "n → ∞")],
         exact=[
             statement(f"T(n) = {right_side(regime)}", domain(fit, index))
-            for index, regime in enumerate(fit.regimes)
+            for index in regimes_shown(fit)
+            for regime in [fit.regimes[index]]
         ],
     )
     if all(name in fit.parameters for name in _LOGGP):
@@ -40,7 +41,7 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
             shared = None
         bounds = [
             _held_out(fit, index) if shared is None else _congested(fit, index, shared)
-            for index in range(len(fit.regimes))
+            for index in regimes_shown(fit)
         ]
         views.bounded = [bound for bound in bounds if bound is not None]
     return views
@@ -58,7 +59,7 @@ def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None
     if regime.beta_s_per_B.value <= 0:
         return _held_out(fit, index) or statement(f"T(n) = {constant}", where, source)
     low, high = right_side(regime), f"{constant} + C · n / {slope(regime.beta_s_per_B)}"
-    factor = fit.quality.prediction_factor if fit.quality else None
+    factor = fit.quality.line_factor if fit.quality else None
     if factor is None:
         where = f"{where}; of medians"
     else:
@@ -69,7 +70,7 @@ def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None
 
 
 def _held_out(fit: Fit, index: int) -> Statement | None:
-    factor = fit.quality.prediction_factor if fit.quality else None
+    factor = fit.quality.line_factor if fit.quality else None
     if factor is None:
         return None
     side = f"({right_side(fit.regimes[index])})"

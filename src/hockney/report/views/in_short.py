@@ -5,54 +5,69 @@ from __future__ import annotations
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import OVERSUBSCRIBED, bandwidth, latency
 from hockney.machine.levels import level_remark
-from hockney.machine.reservations import percent
-from hockney.machine.select import titles
-from hockney.models.base import Fit, preferred_model
+from hockney.machine.measured import MeasuredPair, Throughput, effect_lines, measured_pair
+from hockney.machine.select import collective_title
+from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.report.tables import stated_with_interval
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes, percent
+
+MOST_LINES = 8
+"""Of effects and collectives."""
 
 
 def as_summary(machine: Machine) -> str:
-    """A heading and five lines for each entry that has a model: the preferred one of those that it has."""
-    blocks = []
+    """A heading and a few lines for each entry that has a model: what was measured, and how far to trust it."""
     entries = machine.point_to_point
-    for entry, of in zip(entries, titles(entries), strict=True):
+    blocks = []
+    for entry in entries:
         name = preferred_model(entry.fits)
         if name is None:
             continue
-        fit, limit_B = entry.fits[name], entry.eager_limit_B
+        pair, fit = measured_pair(entry, entries), entry.fits[name]
+        texts = [f"  {what:<12} {text}" for what, text in _lines(entry, fit, pair).items() if text]
+        blocks.append("\n".join([pair.name, *texts]))
+    models = sorted(machine.collectives, key=lambda model: bool(model.algorithm))
+    lines = [
+        *(line for effect in machine.effects for line in effect_lines(effect)),
+        *(f"{collective_title(model, models)}: {model.quality_in_short}" for model in models),
+    ]
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more: --format formulas"]
+    return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else [])])
+
+
+def _lines(entry: Entry, fit: Fit, pair: MeasuredPair) -> dict[str, str]:
+    if pair.peak is None or pair.largest is None:
         rate = bandwidth(entry, fit)
-        lines = {
-            "latency": stated_with_interval(latency(fit)),
-            "bandwidth": stated_with_interval(rate) if rate else "none found: time does not grow with size",
-            "eager limit": "not stated by the library"
-            if limit_B is None
-            else f"{format_bytes(limit_B)}, as the library says",
-            "level": _level(entry),
-            "trust": _trust(machine, entry, fit),
-        }
-        texts = [f"  {what:<12} {text}" for what, text in lines.items()]
-        blocks.append("\n".join([f"{of} — {name}", *texts]))
-    return "\n\n".join(blocks)
+        bandwidths = {"bandwidth": stated_with_interval(rate) if rate else "time does not grow with size"}
+    else:
+        bandwidths = {"peak": _measured(pair.peak), "largest": _measured(pair.largest)}
+    stated_latency = pair.latency_s or (None if pair.peak else latency(fit))
+    at = "" if pair.smallest_B is None or stated_latency is None else f" at {format_bytes(pair.smallest_B)}"
+    return {
+        "latency": _known(stated_latency) + at,
+        **bandwidths,
+        "eager limit": "" if entry.eager_limit_B is None else format_bytes(entry.eager_limit_B),
+        "speed": level_remark(entry),
+        "model": _trust(entry, fit),
+    }
 
 
-def _level(entry: Entry) -> str:
-    if remark := level_remark(entry):
-        return remark
-    if entry.level is None:
-        return "not known: nothing was timed as a reference"
-    return f"one, with a reference of {format_time(entry.level.reference_s)}"
+def _known(parameter: Parameter | None) -> str:
+    return "" if parameter is None else stated_with_interval(parameter)
 
 
-def _trust(machine: Machine, entry: Entry, fit: Fit) -> str:
-    parts = []
-    if fit.quality is not None and fit.quality.leave_one_out_median is not None:
-        missed = f"a size left out is missed by {percent(fit.quality.leave_one_out_median)}"
-        if fit.quality.leave_one_out_p95 is not None:
-            missed += f", one in twenty by {percent(fit.quality.leave_one_out_p95)} or more"
-        parts.append(missed)
+def _measured(throughput: Throughput) -> str:
+    return f"{stated_with_interval(throughput.rate)} at {format_bytes(throughput.size_B)}"
+
+
+def _trust(entry: Entry, fit: Fit) -> str:
+    quality = fit.quality
+    parts = [f"{fit.model}, {len(fit.regimes)} regimes" if len(fit.regimes) > 1 else fit.model]
+    if quality is not None and quality.leave_one_out_median is not None:
+        missed = f"misses a hidden size by {percent(quality.leave_one_out_median)}"
+        p95 = quality.leave_one_out_p95
+        parts.append(missed if p95 is None else f"{missed} in the median, {percent(p95)} in P95")
     if entry.oversubscribed:
         parts.append(OVERSUBSCRIBED)
-    count = len(machine.provenance.warnings)
-    parts.append(f"{count} warning{'s' if count != 1 else ''} in the machine file" if count else "no warnings")
     return "; ".join(parts)

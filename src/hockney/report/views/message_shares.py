@@ -69,7 +69,7 @@ def by_size(shares: Shares, fit: Fit) -> list[Piece]:
     moving = shares.of_n[shares.of_n > 0]
     breaks = sorted(
         {
-            0.0 if regime.is_of_empty else regime.max_B / share
+            regime.max_B / share
             for regime in fit.regimes
             if regime.max_B is not None
             for share in np.unique(moving)

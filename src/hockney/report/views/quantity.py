@@ -13,7 +13,7 @@ from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
 from hockney.report.views.judgement import LEVEL, Measured, p_value
 
-Verdict = Literal["differs", "cannot be told", "not judged", "no interval", "equal"]
+Verdict = Literal["differs", "undecided", "not judged", "no interval", "equal"]
 """Judged, and more or no more than chance; too few launches, or of another level; no interval; the same number
 without an interval."""
 
@@ -61,6 +61,8 @@ class QuantityComparison:
     at_large_reference_s: float | None = None
     elsewhere_a: bool = False
     elsewhere_b: bool = False
+    imported: bool = False
+    """Whether a side comes from files alone, which nobody can measure again."""
 
     @computed_field
     @property
@@ -69,7 +71,7 @@ class QuantityComparison:
         if self.elsewhere_a or self.elsewhere_b:
             return "not judged"
         if self.p_corrected is not None:
-            return "differs" if self.p_corrected <= LEVEL else "cannot be told"
+            return "differs" if self.p_corrected <= LEVEL else "undecided"
         if None not in (self.a.low, self.a.high, self.b.low, self.b.high):
             return "not judged"
         return "equal" if self.a.value == self.b.value else "no interval"
@@ -82,7 +84,7 @@ class QuantityComparison:
 
     @property
     def stated_a(self) -> str:
-        """`0.2 µs (0.19 to 0.21 µs)`."""
+        """`0.2 µs (0.19–0.21)`."""
         return _stated(self.a)
 
     @property
@@ -92,12 +94,12 @@ class QuantityComparison:
 
     @property
     def stated_ratio(self) -> str | None:
-        """`1.5 (1.2 to 1.8)`; None where it is not defined."""
+        """`1.5 (1.2–1.8)`; None where it is not defined."""
         if self.ratio is None:
             return None
         if self.ratio_low is None or self.ratio_high is None:
             return f"{self.ratio:.3g}"
-        return f"{self.ratio:.3g} ({self.ratio_low:.3g} to {self.ratio_high:.3g})"
+        return f"{self.ratio:.3g} ({self.ratio_low:.3g}–{self.ratio_high:.3g})"
 
     @property
     def stated_verdict(self) -> str:
@@ -108,8 +110,12 @@ class QuantityComparison:
 
 
 def _stated(parameter: Parameter) -> str:
-    bounds = "" if parameter.low is None or parameter.high is None else f" ({interval(parameter)})"
-    return f"{stated(parameter)}{bounds}"
+    value = stated(parameter)
+    if parameter.low is None or parameter.high is None:
+        return value
+    bounds, unit = interval(parameter).replace(" to ", "–"), f" {value.rpartition(' ')[2]}"
+    # The unit of all three stands once.
+    return f"{value} ({bounds.removesuffix(unit) if bounds.count(' ') == 1 else bounds})"
 
 
 def compare(where: str, quantity: str, a: Measured, b: Measured) -> QuantityComparison:

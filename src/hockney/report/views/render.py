@@ -12,18 +12,15 @@ from hockney.machine.formula import (
     OVERSUBSCRIBED,
     bandwidth,
     formulas,
-    half_bandwidth_size,
     latency,
     latex,
     latex_text,
     published,
-    quantity,
 )
 from hockney.machine.levels import level_remark
 from hockney.machine.select import titles, words
-from hockney.models.base import Fit, preferred_model
+from hockney.models.base import Fit
 from hockney.models.effects.base import Cell
-from hockney.report.marks import percent
 from hockney.report.tables import NONE, Table, named, quality, regimes
 
 Data = dict[str, Any]
@@ -40,11 +37,6 @@ def chosen(machine: Machine, model: str) -> Machine:
             f"no fit of model {model!r} among these entries", f"fitted: {', '.join(known) or 'none'}"
         )
     return _only(machine, lambda _: model)
-
-
-def preferred(machine: Machine) -> Machine:
-    """`machine` with one fit for each entry, the fit that represents the entry where there is one line for it."""
-    return _only(machine, lambda entry: preferred_model(entry.fits))
 
 
 def _only(machine: Machine, model: Callable[[Entry], str | None]) -> Machine:
@@ -79,21 +71,14 @@ def _titled(machine: Machine) -> Iterator[tuple[Entry, str]]:
     return zip(entries, titles(entries), strict=True)
 
 
-def as_formulas(machine: Machine, figures: bool = False) -> str:
-    """System and libraries, then for each entry and model a heading and one line for each regime.
-
-    With `figures` another line has latency, asymptotic bandwidth, n½ and errors.
-    """
+def as_formulas(machine: Machine) -> str:
+    """System and libraries, then for each entry and model a heading and one line for each regime."""
     libraries = ", ".join(library.name or library.library for library in machine.mpi)
     blocks = [": ".join(filter(None, [machine.system.name, libraries]))]
     for entry, heading in _titled(machine):
         remark = f" ({OVERSUBSCRIBED})" if entry.oversubscribed else ""
         for name, fit in entry.fits.items():
             lines = [f"{heading} — {name}{remark}", *(f"  {line}" for line in formulas(fit))]
-            if figures:
-                lines.append(f"  {_figures_line(entry, fit)}")
-            if fit.nonphysical:
-                lines.append("  not physical: a parameter is negative")
             if remark := level_remark(entry):
                 lines.append(f"  {remark}")
             if entry.source:
@@ -159,17 +144,6 @@ def _fit_data(entry: Entry, fit: Fit) -> Data:
         "bandwidth_B_per_s": None if rate is None else rate.model_dump(mode="json"),
         **data,
     }
-
-
-def _figures_line(entry: Entry, fit: Fit) -> str:
-    numbers = (latency(fit), bandwidth(entry, fit), half_bandwidth_size(entry, fit))
-    latency_, bandwidth_, n_half = (NONE if each is None else quantity(each.value, each.unit) for each in numbers)
-    line = f"latency {latency_}, bandwidth {bandwidth_}, n½ {n_half}"
-    if fit.quality is None:
-        return line
-    errors = fit.quality.median_relative_error, fit.quality.leave_one_out_median
-    error, left_out = (NONE if each is None else percent(each) for each in errors)
-    return f"{line}, median error {error}, on sizes hidden one by one {left_out}"
 
 
 def cell(value: Cell) -> str:

@@ -35,7 +35,11 @@ def sections_text(sections: Sequence[ModelSection], views: Sequence[View], whole
         lines = [section.heading]
         if whole:
             lines += [f"  {parameter_line(name, parameter)}" for name, parameter in section.parameters.items()]
-        lines += [f"  {view}: {_line(statement)}" for view in views for statement in section.views.of(view)]
+        lines += [
+            f"  {section.word(view)}: {_line(statement)}"
+            for view in views
+            for statement in section.views.of(view)
+        ]
         # The lines of a section without any statement say why it has none.
         if not whole and section.missing and any(section.views.of(view) for view in VIEWS):
             lines += [f"  {view}: {section.missing}" for view in views if not section.views.of(view)]
@@ -83,7 +87,7 @@ def sections_tables(sections: Sequence[ModelSection], views: Sequence[View]) -> 
 
 def _statements(section: ModelSection, views: Sequence[View]) -> list[tuple[str, Statement]]:
     """Those of the views, then those that are printed."""
-    statements = [(str(view), statement) for view in views for statement in section.views.of(view)]
+    statements = [(section.word(view), statement) for view in views for statement in section.views.of(view)]
     return [*statements, *(("as printed", statement) for statement in section.as_printed)]
 
 

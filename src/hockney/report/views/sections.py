@@ -20,6 +20,7 @@ from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
 from hockney.report.views.render import Data
+from hockney.units import percent
 
 COLLECTIVES = "collectives"
 """The word for all collectives in the place of an operation."""
@@ -38,6 +39,11 @@ class ModelSection:
     points: list[dict[str, Cell]] = field(default_factory=list)
     missing: str = ""
     """The reason why a view has no statement."""
+    is_fitted: bool = False
+
+    def word(self, view: View) -> str:
+        """What a view is called: a formula that was fitted is not exact."""
+        return "fitted" if view == "exact" and self.is_fitted else view
 
 
 def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSection]:
@@ -52,7 +58,14 @@ def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSect
                 lines.append(OVERSUBSCRIBED)
             heading = f"{of} — {name}"
             sections.append(
-                ModelSection(heading, views, views.model_dump(mode="json"), lines=lines, missing=_no_bounds(fit))
+                ModelSection(
+                    heading,
+                    views,
+                    views.model_dump(mode="json"),
+                    lines=lines,
+                    missing=_no_bounds(fit),
+                    is_fitted=fit.quality is not None,
+                )
             )
     return sections
 
@@ -166,6 +179,7 @@ def _of_model(model: CollectiveModel, among: Sequence[CollectiveModel], ranks: i
         model.as_printed,
         model.points,
         _unstated(model.source),
+        model.quality is not None,
     )
 
 
@@ -176,15 +190,16 @@ def quality_lines(model: CollectiveModel) -> list[str]:
         return []
     carried = len(model.points)
     of_file = f" ({carried} of them in this file)" if carried < quality.points else ""
+    if not model.regimes:
+        return [f"{quality.points} points and what lies between them; {_timed(model.statistic)}"]
     lines = [
-        f"{quality.points} points{of_file}, median error {quality.median_relative_error:.1%}, "
-        f"95 % within {quality.p95_relative_error:.1%}; {_timed(model.statistic)}"
+        f"{quality.points} points{of_file}, median error {percent(quality.median_relative_error)}, "
+        f"95 % within {percent(quality.p95_relative_error)}; {_timed(model.statistic)}"
     ]
     if quality.left_out_median is not None:
         lines.append(
-            f"ranks or sizes left out one by one: median error {quality.left_out_median:.1%}, "
-            f"95 % within a factor {quality.model_factor:.3g} of the formula, "
-            f"{quality.prediction_factor:.3g} with the measured points around"
+            f"left out one by one: median error {percent(quality.left_out_median)}, 95 % within a factor of "
+            f"{quality.model_factor:.3g}"
         )
     return lines
 

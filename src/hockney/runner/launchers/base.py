@@ -24,6 +24,12 @@ BESIDE = {"SLURM_OVERLAP": "1"}
 their daemons there, too, otherwise wait for each other (srun(1), from 20.11 on; before, they never did)."""
 
 
+JOBS = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_URI"}
+"""The variable that each batch system sets in its jobs alone, or nearly so."""
+AS_ROOT = {f"{of}_ALLOW_RUN_AS_ROOT{again}": "1" for of in ("OMPI", "PRTE") for again in ("", "_CONFIRM")}
+"""What lets Open MPI, 4 and 5, start ranks for root, as in a container: it wants to hear it twice."""
+
+
 @dataclass(frozen=True)
 class LaunchRequest:
     """One launch, in words that hold for every launcher.

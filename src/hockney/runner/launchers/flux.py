@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hockney.errors import RequestError
 from hockney.runner.launchers.base import (
+    JOBS,
     Launcher,
     LaunchRequest,
     bare_hosts,
@@ -89,7 +90,7 @@ launchers.register("flux")(
         command=command,
         preload=preload,
         values=_VALUES,
-        job="FLUX_URI",
+        job=JOBS["flux"],
         words=2,
     )
 )

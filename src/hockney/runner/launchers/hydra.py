@@ -49,7 +49,7 @@ def _without_slots(request: LaunchRequest) -> tuple[int, tuple[str, ...]]:
     hosts, _, slots = zip(*(host.partition(":") for host in request.hosts), strict=True)
     if len(set(slots)) > 1:
         raise RequestError(
-            "Intel MPI's -hosts puts the same number of ranks on each", "list them in a --hostfile"
+            "Intel MPI's -hosts puts the same number of ranks on each", "list them in a file: --hosts ./FILE"
         )
     return int(slots[0]), hosts
 

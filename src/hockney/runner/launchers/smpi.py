@@ -25,11 +25,12 @@ communicator takes seconds. These options come first, so a variant's arguments o
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
     if request.platform is None:
         raise RequestError(
-            "SimGrid simulates the cluster of a platform file, and none was given", "add --platform FILE.xml"
+            "SimGrid simulates the cluster of a platform file, and none was given",
+            "write --mpi smpi:PLATFORM.xml",
         )
     if request.hosts:
         raise RequestError(
-            "the hosts of a simulation are those of its platform", "use --hostfile to choose among them"
+            "the hosts of a simulation are those of its platform", "write a file of some of them: --hosts ./FILE"
         )
     hosts = request.hostfile or hostfile(request.platform, request.ranks)
     argv = [str(mpi.launcher), "-np", str(request.ranks), "-platform", str(request.platform)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hockney.errors import RequestError
 from hockney.runner.launchers.base import (
+    JOBS,
     Launcher,
     LaunchRequest,
     bare_hosts,
@@ -26,10 +27,6 @@ _DISTRIBUTION = {
 }
 _CPU_BIND = {"core": "cores", "socket": "sockets", "numa": "ldoms", "hwthread": "threads", "none": "none"}
 _INTEL_PMI = ("/usr/lib64/libpmi2.so", "/usr/lib/x86_64-linux-gnu/libpmi2.so", "/opt/slurm/lib64/libpmi2.so")
-
-
-def _plugin(kind: str) -> str:
-    return "pmix" if kind == "openmpi" else "pmi2"
 
 
 def _pinning(request: LaunchRequest) -> list[str]:
@@ -57,8 +54,9 @@ def _pinning(request: LaunchRequest) -> list[str]:
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
     """RequestError for hosts with differing slots: srun takes one number of tasks per node."""
     ppn = ranks_per_node(request, "srun")
+    plugin = "pmix" if mpi.kind == "openmpi" else "pmi2"
     # Tasks are told apart by rank; only rank 0 reads requests, and one lost rank ends the launch.
-    argv = [str(mpi.launcher), f"--mpi={_plugin(mpi.kind)}", f"--ntasks={request.ranks}", "--input=0"]
+    argv = [str(mpi.launcher), f"--mpi={plugin}", f"--ntasks={request.ranks}", "--input=0"]
     argv += ["--kill-on-bad-exit=1", "--export=ALL"]
     if ppn is not None:
         # Of an allocation srun would take all nodes.
@@ -109,6 +107,6 @@ launchers.register("srun")(
         preload=preload,
         values=_VALUES,
         listings=frozenset({"multi-prog"}),
-        job="SLURM_JOB_ID",
+        job=JOBS["slurm"],
     )
 )

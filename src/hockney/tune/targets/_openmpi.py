@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from hockney.records.keys import COLLECTIVES
+from hockney.records.library_algorithms import ALGORITHMS
 from hockney.tune.rules import Rule
 from hockney.tune.targets.base import Reader, RuleForm
 
@@ -31,28 +32,6 @@ COLLECTIVE_IDS = {
 IDS = 22
 """Collectives that `tuned` numbers, irregular and neighbourhood ones among them."""
 
-ALGORITHMS: Mapping[str, tuple[str, ...]] = {
-    "allgather": ("linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc", "sparbit"),
-    "allreduce": (
-        "basic_linear",
-        "nonoverlapping",
-        "recursive_doubling",
-        "ring",
-        "segmented_ring",
-        "rabenseifner",
-    ),
-    "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
-    "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
-    "bcast": (
-        *("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"),
-        *("scatter_allgather", "scatter_allgather_ring"),
-    ),
-    "gather": ("basic_linear", "binomial", "linear_sync"),
-    "reduce": ("linear", "chain", "pipeline", "binary", "binomial", "in-order_binary", "rabenseifner"),
-    "reduce_scatter": ("non-overlapping", "recursive_halving", "ring", "butterfly"),
-    "scatter": ("basic_linear", "binomial", "linear_nb"),
-}
-"""By their numbers, from 1, up to version 5."""
 SIX: Mapping[str, tuple[str, ...]] = {
     **ALGORITHMS,
     "allgather": (
@@ -112,7 +91,7 @@ def refuses(rule: Rule, library: Reader) -> str:
     elif rule.algorithm.radix and rule.algorithm.name not in ("tuned:chain", "tuned:knomial"):
         return f"{rule.algorithm.name} takes no radix"
     if rule.most_ranks is None and unit(rule.operation, 2) > 1:
-        return "its bytes are those of all ranks together, so that their number must have an end"
+        return "its bytes are those of all ranks together, and their number must have an end"
     return ""
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from hockney.errors import RequestError
+from hockney.records.library_algorithms import ALGORITHMS
 from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
 from hockney.tune.targets.base import PROOF, Malformed, Reader, RuleForm, Unread
@@ -50,7 +51,7 @@ def write(rules: Sequence[Rule], comment: str, *, version: int) -> str:
         for ranks, sizes in entries:
             lines += [f"{ranks} # ranks and more", f"{len(sizes)} # sizes: bytes, algorithm, fan-out, segment"]
             for size_B, (algorithm, fanout, segment_B) in sizes:
-                name = openmpi.ALGORITHMS[operation][algorithm - 1] if algorithm else "the library's own choice"
+                name = ALGORITHMS[operation][algorithm - 1] if algorithm else "the library's own choice"
                 lines.append(f"{size_B} {algorithm} {fanout} {segment_B}{requests} # {name}")
     return "\n".join(lines) + "\n"
 
@@ -149,7 +150,7 @@ def _for_each(rule: Rule, most_ranks: int) -> list[Rule]:
 
 
 def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Reader, version: int) -> list[Rule]:
-    known = openmpi.ALGORITHMS[operation]
+    known = ALGORITHMS[operation]
     unit = openmpi.unit(operation, ranks)
     rules: list[Rule] = []
     before, open_ = -1, False

@@ -26,7 +26,7 @@ ANY = -1
 def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
     if rule.most_ranks is None:
-        return "each number of ranks has an entry of its own, so that they must have an end"
+        return "each number of ranks has an entry of its own, and the numbers must have an end"
     return refuses_preset(rule, library)
 
 

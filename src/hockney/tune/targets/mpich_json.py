@@ -58,7 +58,7 @@ def refuses(rule: Rule, library: Reader) -> str:
             "(--for mpich-cvars)"
         )
     if _is_total(rule.operation) and _is_bounded(rule) and rule.most_ranks is None:
-        return "its bytes are those of all ranks together, so that their number must have an end"
+        return "its bytes are those of all ranks together, and their number must have an end"
     unit = (rule.most_ranks or 1) if _is_total(rule.operation) else 1
     if max(rule.least_B, rule.most_B or 0) * unit > MOST_B:
         return "MPICH counts sizes up to 2 GiB - 1"

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney import reading
 from hockney.records.answers import first_problem
+from hockney.records.library_algorithms import ALGORITHMS
 from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
 from hockney.tune.targets.base import ANEW, Malformed, Reader, targets
@@ -78,7 +79,7 @@ def read(text: str, library: Reader) -> list[Rule]:
         file = _RulesFile.model_validate(data)
     except ValidationError as error:
         raise Malformed(f"the rules have {first_problem(error)}") from error
-    by_name = {SPELLED.get(name, name): name for name in openmpi.ALGORITHMS}
+    by_name = {SPELLED.get(name, name): name for name in ALGORITHMS}
     rules = []
     for spelled, entries in file.collectives.items():
         if spelled not in by_name:

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.stats import theilslopes
 
 from hockney.errors import RequestError
-from hockney.models._lines import PiecewiseLine, assess, half_bandwidth_size, one_regime
-from hockney.models.base import Fit, Parameter, models
+from hockney.models._lines import assess, half_bandwidth_size, one_regime
+from hockney.models.base import Fit, Parameter, PiecewiseLine, models
 from hockney.records.series import Series
 from hockney.statistics import Array
 

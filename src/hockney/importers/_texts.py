@@ -1,0 +1,136 @@
+"""What texts say around tables of benchmarks, in regular expressions: a fact is the first group that matched.
+
+Cases of letters do not count in `SAID` and `BANNER`.
+"""
+
+# Expressions stand as they are read, on a line of their own.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+# Lines without a letter of these, longer ones, and rows are not looked at.
+LINE = {
+    # a row of a table
+    "row": r"[\d.]+\s+[\d.]+(?:\s|$)",
+    # what launchers and collectors put before a line
+    "tag": r"^\s*(?:\[[^\]]*\]<\w+>:?\s*|\d+:\s+|\[\d+\] (?!MPI startup)|\S*\d\d:\d\d:\d\d\S*\s+)",
+    # a prompt, or a mark of a shell that traces
+    "prompt": r"^(?:\[[^\]]*\][$#%]\s+|[^\s#]*[$%>❯]\s+|>\s+|\++\s+)+",
+    # marks, and the text of a heading
+    "heading": r"(#{2,6}|[=*~>-]{2,})\s*([^\s=*~>-].*?)[\s#=*~<:-]*",
+    # a heading of a page in Markdown that begins with a single mark
+    "title": r"# *(?!Size|Datatype|nThread|Rank|Avg|Using|Out of|Benchmarking|OSU|OMB|Group)[A-Za-z\d]",
+    # a line that may say facts though it is no heading
+    "announced": r"(?i)(?:echo )?.?(?:running|testing|test|starting|using|number|case|config\w*|now)\b.*|[\w -]+[:=][^.]*",
+    # a line that is no heading of the table below it
+    "noise": r"(?i)\W*(?:done|finished|completed|ended|end of)\b|.*MPI startup|\[?[\w.-]+[:,]\d+\]|.*\b(?:warn\w*|errors?|help message|slots)\b|(?:real|user|sys)\s",
+    # a line of a script, between two launch lines of a list
+    "script": r"#|(?:export|for|do|done|if|then|else|elif|fi|while|case|esac|echo|printf|sleep|module|ml|source|cd|mkdir|set|unset|ulimit|wait|exit|cat|tee|rm|function)\b|\w+=|[.}{)|`]",
+    # times and numbers of repetitions, which say nothing of how was measured
+    "passes": r"(?i)\w{3} \w{3} +\d+ [\d:]+.*|\d{4}-\d\d-\d\d\S*|\d+:\d\d\S*|\b(?:run|rep\w*|iter\w*|trial|round|pass) *#?\d+",
+    # words of a heading that say nothing of how was measured
+    "fillers": r"(?i)\b(?:a|an|and|at|begin|benchmarks?|by|for|from|in|mpi|now|of|on|over|per|results?|run|running|start|starting|tests?|testing|the|to|using|with|echo|osu|imb|latency|bandwidth|bw|size|of|done|job|log|output|line)\b|[\W_]",
+    # variables that differ from run to run
+    "passing": r"(?i)_|\w{1,2}|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
+    # a variable and its value
+    "assignment": r"""(?<![\w$-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;"']*)""",
+}
+
+# Headings, variables, names of files and folders.
+SAID: Mapping[str, Sequence[str]] = {
+    "ppn": (
+        r"(?:ppn|n?_?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?per[ _-]?node|perhost)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
+        r"(\d{1,9})[ _-]?(?:ppn|(?:(?:mpi[ _-]?)?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?)?(?:per[ _-]?|/ ?)node)(?![a-z])",
+    ),
+    "ranks": (
+        r"(?:np|(?:n_?|num_?|mpi_?)?(?:ranks|procs|processes|tasks)|(?:comm|world)_?size)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
+        r"(\d{1,9})[ _-]?(?:mpi[ _-]?)?(?:ranks?|procs?|process(?:es)?|tasks?)(?![a-z])",
+    ),
+    "nodes": (
+        r"(?:n_?|num_?)?nodes[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
+        r"(\d{1,9})[ _-]?nodes?(?![a-z])",
+    ),
+    "algorithm": (r"alg(?:o|orithm)?(?:[ =:_-]{0,3}(\d{1,2})(?!\d)|\s*[=:]\s*([a-z]\w+))",),
+    "mapping": (r"map(?:ping|_by|-by)?\s*[=:]\s*(core|socket|package|numa|l3cache|node|hwthread|slot)\b",),
+}
+
+# The header of a job, and its variables.
+JOB: Mapping[str, Sequence[str]] = {
+    "ranks": (
+        r"#SBATCH\s(?:.*\s)?(?:-n|--ntasks)[ =]*(\d+)",
+        r"#BSUB\s(?:.*\s)?-n *(\d+)|SLURM_N(?:TASKS|PROCS)=(\d+)",
+    ),
+    "nodes": (
+        r"#SBATCH\s(?:.*\s)?(?:-N|--nodes)[ =]*(\d+)(?![\d-])",
+        r"#PBS\s[^+]*\b(?:select|nodes)=(\d+)(?!.*\+)",
+        r"#BSUB\s(?:.*\s)?-nnodes *(\d+)|SLURM_(?:JOB_NUM_|N)NODES=(\d+)",
+    ),
+    "ppn": (
+        r"#SBATCH\s(?:.*\s)?--ntasks-per-node[ =]*(\d+)",
+        r"#PBS\s[^+]*\b(?:mpiprocs|ppn)=(\d+)(?!.*\+)",
+        r"#BSUB\s.*ptile=(\d+)|SLURM_N?TASKS_PER_NODE=(\d+)",
+    ),
+}
+
+# What a library prints of itself, or its module or folder is called.
+BANNER: Mapping[str, Sequence[str]] = {
+    "Intel MPI": (
+        r"Intel\(R\) MPI Library.*?Version (\d[\d.]*(?: Update \d+)?)|\b(?:impi|intel-?mpi)[-/]v?(\d+\.\d[\w.]*)",
+    ),
+    "Open MPI": (r"\bOpen MPI[):]* v?(\d+\.\d[\w.]*)|\bopen-?mpi[-/]v?(\d+\.\d[\w.]*)",),
+    "MVAPICH2": (r"\bMVAPICH2?(?: Version *:| |[-/])v?(\d+\.\d[\w.]*)",),
+    "Cray MPICH": (r"\bCRAY[- ]MPICH(?: version |/)v?(\d+\.\d[\w.]*)",),
+    "MPICH": (r"(?<!cray[ -])\bMPICH(?: Version:? *|[-/])v?(\d+\.\d[\w.]*)",),
+}
+
+# A program of a benchmark, and titles of tables that are called otherwise than OSU's program, letters only.
+PROGRAM = r"(?<![\w.=-])[\w./~${}-]*?(?:(?:osu|omb)_(\w+)|(IMB-\w+)|([a-z_]+)_perf(?:_mpi)?)(?![\w./])"
+SIZES = r"-[mfzbeMgt]|-npmin|-msglog|--full"
+TITLES = {
+    "latency": "",
+    "bw": "bandwidth",
+    "bibw": "bidirectionalbandwidth",
+    "mbw_mr": "multiplebandwidthmessagerate",
+    "bcast": "broadcast",
+    "alltoall": "alltoallpersonalizedexchange",
+}
+
+# Launchers, and their options that count. A resource set of jsrun has one rank unless it says more.
+LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
+    (
+        r"mpirun(?:_rsh|\.\w+)?|mpiexec(?:[._]\w+)?|orterun|prterun|prun|ibrun",
+        {"ranks": r"--?n|--?np|--?nprocs|-c", "ppn": r"-N|--?(?:ppn|perhost|npernode)"},
+    ),
+    (r"srun|yhrun|flux", {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node"}),
+    (r"aprun", {"ranks": r"-n", "ppn": r"-N"}),
+    (
+        r"jsrun",
+        {
+            "ranks": r"-p|--np",
+            "sets": r"-n|--nrs",
+            "of_set": r"-a|--tasks_per_rs",
+            "of_host": r"-r|--rs_per_host",
+        },
+    ),
+)
+
+LAUNCH = {
+    # a launcher in a line, {} its name
+    "launcher": r"(?P<before>.*?)(?<![\w.-])(?:[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
+    # an option and its value
+    "option": r"(?<!\S)(?:(-[nNacrp])(?=\d)|(--?[A-Za-z][\w-]*))(?:=|\s+(?!-)|)(\S*)",
+    # an option with a name and a value
+    "name_and_value": r"(?<!\S)--?(?:g?env|(?:g|prte|pmix)?mca)\s+(\w+)\s+(\S+)",
+    # a variable and its value
+    "variable": r"(?<![\w./$-])([A-Za-z_]\w*)=((?:(?!,\w+=)\S)*)",
+    # hosts: how many of them there are matters, their names do not
+    "hosts": r"--?hosts?|-H|-w|--nodelist",
+    # options that change nothing of what is measured, or name a variable alone
+    "not_of_measuring": r"--?(?:output|error|job-name|account|partition|qos|time|tag-output|report-bindings|display-map|verbose|label|quiet|allow-run-as-root|unbuffered|hostfile|machinefile|chdir|wdir|export|g?env|[ofvqlJAptxeE])",
+    # what is launched without measuring anything
+    "aside": r"(?:hostname|date|env|printenv|true|echo|ls|nvidia-smi|--?version|--?help|-V|-h)\s*$",
+    # words before a launcher: a prompt, variables, a program that starts another
+    "before": r"""\S*[$#%>+❯:~@`\]]\S*|\[\S*|\w+=\S*|time|sudo|env|exec|nohup|timeout|\d+|-\S+""",
+}

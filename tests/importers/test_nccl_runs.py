@@ -1,0 +1,62 @@
+"""nccl-tests: what a run says of itself, and what launchers and older releases do to its rows."""
+
+from __future__ import annotations
+
+import pytest
+from tests.importers.reading import EXACT
+from tests.importers.test_nccl_tests import COLUMNS, HEAD, ROW, device, devices, read_text
+
+from hockney.importers.base import Given
+
+TAG = "[1,0]<stdout>:"
+
+
+def test_tags_inside_rows() -> None:
+    """The program flushes a row in pieces, and mpirun puts its tag before each."""
+    row = ROW.replace("  12.5", f"{TAG}  12.5").replace("  11.5", f"{TAG}  11.5")
+    text = "".join(TAG + line + "\n" for line in (HEAD + devices(2) + COLUMNS + row).splitlines())
+    imported = read_text(text, path="all_reduce_perf.log")
+    assert [r.value for r in imported.records] == pytest.approx([12.5e-6, 11.5e-6], rel=EXACT)
+    assert imported.left_out() == []
+
+
+def test_a_reduction_that_older_releases_leave_blank() -> None:
+    columns = COLUMNS.replace("    root", "").replace("#wrong", " error")
+    row = "32   4   float           89.50   0.00   0.00   N/A    85.10   0.00   0.00   N/A\n"
+    head = "# nThread: 1 nGpus: 2 minBytes: 1 warmup iters: 5 iters: 20 validation: 0\n"
+    text = head + devices(2) + columns
+    imported = read_text(text + row, path="nccl_alltoall.log")
+    assert [(r.bytes, r.ranks, r.batch) for r in imported.records] == [(16, 2, 20)] * 2
+    assert [r.value for r in imported.records] == pytest.approx([89.5e-6, 85.1e-6], rel=EXACT)
+
+
+@pytest.mark.parametrize("end", ["", "# Out of bounds values : 0 OK\n# Avg bus bandwidth : 0.16\n"])
+def test_commands_between_the_tables_name_the_programs(end: str) -> None:
+    """Releases that do not print their name; the launch line of the second stands below the first table."""
+    table = HEAD + COLUMNS + ROW + end
+    text = "".join(f"+ mpirun -n 4 ./{name}_perf -b 1K\n{table}" for name in ("all_reduce", "broadcast"))
+    imported = read_text(text + "# Collective test concluded: broadcast_perf\n" + table, path="job.out")
+    assert [r.operation for r in imported.records] == ["allreduce"] * 2 + ["bcast"] * 2
+    assert "name the file after its program" in imported.not_imported[0]
+
+
+@pytest.mark.parametrize("dots", ["", "......\n", "# ...\n"])
+def test_a_shortened_list_says_the_ranks_by_its_last_one(dots: str) -> None:
+    shortened = devices(3) + dots + "".join(device(rank, "n8") for rank in (61, 62, 63))
+    text = HEAD + shortened + COLUMNS + ROW
+    assert {(r.ranks, r.nodes, r.ppn) for r in read_text(text, path="all_reduce_perf").records} == {
+        (64, None, None)
+    }
+    other = read_text(text, Given(ranks=32), path="all_reduce_perf")
+    assert {(r.ranks, r.nodes, r.ppn) for r in other.records} == {(32, None, None)}
+    assert "--ranks 32 is taken, not the 64" in other.warnings[0]
+    # Where its end was cut, nothing is known.
+    assert {
+        r.ranks for r in read_text(HEAD + devices(2) + "...\n" + COLUMNS + ROW, path="reduce_perf").records
+    } == {None}
+
+
+def test_ranks_of_a_launch_line_are_processes() -> None:
+    """Each has its devices, whose list is lost here."""
+    text = "+ mpirun -np 2 ./all_reduce_perf -g 4\n" + HEAD + COLUMNS + ROW
+    assert {r.ranks for r in read_text(text).records} == {8}

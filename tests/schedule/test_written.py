@@ -1,0 +1,362 @@
+"""Schedules that a user wrote: they are what the catalogue's are, and what is wrong is said with its place."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.schedule.test_proof import COLLECTIVES
+
+from hockney import _core
+from hockney._core import Problem
+from hockney.errors import RequestError
+from hockney.predict.costs import LoggopsParameters
+from hockney.predict.simulation import simulate
+from hockney.schedule import written
+from hockney.schedule.catalogue import ask, find, signature
+from hockney.schedule.proof import cases, complaints
+
+RING = (Path(__file__).parents[2] / "examples" / "ring.schedule").read_text()
+TEXTS = {
+    ("allreduce", "ring"): """
+right = (r + 1) % P
+left = (r - 1) % P
+size = len(output[0])
+buffers = scratch(2 * size)
+copy(input, output)
+ahead = nothing
+for s in range(P):
+    # The next receive is posted before what has arrived is added.
+    arrived = ahead
+    if s < P - 1:
+        ahead = receive(part(buffers, s % 2 * size, len(output[(r - s - 1) % P])), left)
+    if s > 0:
+        take = (r - s) % P
+        send(output[(r - s + 1) % P], right)
+        reduce(part(buffers, (s - 1) % 2 * size, len(output[take])), output[take], after=arrived)
+for s in range(P - 1):
+    receive(output[(r - s) % P], left)
+    send(output[(r - s + 1) % P], right)
+""",
+    ("allreduce", "recursive_doubling"): """
+nodes = 2 ** log2(P)
+extra = P - nodes
+paired = r < 2 * extra
+if paired and r % 2 == 0:
+    sent = send(input, r + 1)
+    receive(output, r + 1, after=sent)
+else:
+    other = scratch(n)
+    here = 0
+    copy(input, output)
+    if paired:
+        receive(other, r - 1)
+        reduce(other, output)
+    node = r // 2 if paired else r - extra
+    for k in range(log2(P)):
+        peer = node ^ 2**k
+        partner = 2 * peer + 1 if peer < extra else peer + extra
+        wait()
+        receive(other if here == 0 else output, partner)
+        send(output if here == 0 else other, partner)
+        wait()
+        if (partner > r) == (here == 0):
+            reduce(output, other)
+            here = 1
+        else:
+            reduce(other, output)
+            here = 0
+    if here:
+        copy(other, output)
+    if paired:
+        send(output, r - 1)
+""",
+    ("bcast", "binomial"): """
+v = (r - root) % P
+first = 0 if v == 0 else log2(v) + 1
+if v > 0:
+    receive(output, (r - 2 ** log2(v)) % P)
+for k in range(first, log2(P) + 1):
+    if v + 2**k < P:
+        send(output, (r + 2**k) % P)
+""",
+    ("allgather", "bruck"): """
+have = scratch(P * n)
+last = copy(input, have[0])
+for k in range(log2(P - 1) + 1 if P > 1 else 0):
+    count = min(2**k, P - 2**k)
+    before = last
+    last = receive(have[2**k:2**k + count], (r + 2**k) % P)
+    send(have[:count], (r - 2**k) % P, after=before)
+copy(have[:P - r], output[r:], after=last)
+copy(have[P - r:], output[:r], after=last)
+""",
+    ("alltoall", "pairwise"): """
+copy(input[r], output[r])
+got = nothing
+sent = nothing
+for s in range(1, P):
+    before = got
+    got = receive(output[(r - s) % P], (r - s) % P, after=(got, sent))
+    sent = send(input[(r + s) % P], (r + s) % P, after=(before, sent))
+""",
+    ("barrier", "dissemination"): """
+heard = nothing
+for k in range(log2(P - 1) + 1 if P > 1 else 0):
+    send(nothing, (r + 2**k) % P, after=heard)
+    heard = receive(nothing, (r - 2**k) % P, after=heard)
+""",
+}
+NUMBER = count()
+RANKS = [*range(1, 18), 23, 31, 32, 33, 48]
+
+
+def defined(folder: Path, collective: str, name: str, text: str) -> str:
+    """The path of a file of this text, known to the core."""
+    file = folder / f"{collective}_{name}_{next(NUMBER)}.schedule"
+    file.write_text(text)
+    find(collective, str(file))
+    return str(file)
+
+
+@pytest.mark.parametrize(("collective", "name"), TEXTS, ids=map("-".join, TEXTS))
+def test_the_same_counts_as_the_catalogue(collective: str, name: str, tmp_path: Path) -> None:
+    path = defined(tmp_path, collective, name, TEXTS[collective, name])
+    for ranks in RANKS:
+        sizes = [0] if collective == "barrier" else [4, 4 * ranks + 12, 4096]
+        for size_B in sizes:
+            for root in {0, ranks - 1} if COLLECTIVES[collective].rooted else {0}:
+                mine, ours = (
+                    _core.count(ask(collective, each, ranks=ranks, size_B=size_B, root=root).generate())
+                    for each in (path, name)
+                )
+                for what in (key for key in dir(ours) if not key.startswith("_")):
+                    assert getattr(mine, what) == getattr(ours, what), (ranks, size_B, root, what)
+
+
+@pytest.mark.parametrize(("collective", "name"), TEXTS, ids=map("-".join, TEXTS))
+def test_every_case_is_proved(collective: str, name: str, tmp_path: Path) -> None:
+    path = defined(tmp_path, collective, name, TEXTS[collective, name])
+    algorithm = find(collective, path)
+    for ranks in range(1, 14):
+        for problem in cases(algorithm, ranks):
+            assert complaints(algorithm, problem) == [], (ranks, problem.root, problem.bytes)
+
+
+@pytest.mark.parametrize("rendezvous_B", [None, 64])
+@pytest.mark.parametrize(("collective", "name"), TEXTS, ids=map("-".join, TEXTS))
+def test_the_same_times_as_the_catalogue(
+    collective: str, name: str, rendezvous_B: int | None, tmp_path: Path
+) -> None:
+    """Where messages, sums and copies cost, with a handshake from some size on or without; of every rank."""
+    path = defined(tmp_path, collective, name, TEXTS[collective, name])
+    costs = LoggopsParameters(
+        1e-6, 2e-7, 3e-7, 1e-10, receive_overhead_s=5e-7, reduce_s_per_B=2e-10, rendezvous_above_B=rendezvous_B
+    )
+    for ranks in RANKS:
+        for size_B in [0] if collective == "barrier" else [4, 4 * ranks + 12, 40960]:
+            root = ranks - 1 if COLLECTIVES[collective].rooted else 0
+            mine, ours = (
+                simulate(ask(collective, each, ranks=ranks, size_B=size_B, root=root), costs, by_class=False)
+                for each in (path, name)
+            )
+            assert mine.finish_s.tolist() == pytest.approx(ours.finish_s.tolist(), rel=1e-12), (ranks, size_B)
+
+
+def test_the_ring_of_the_examples(tmp_path: Path) -> None:
+    path = defined(tmp_path, "allreduce", "example", RING)
+    for problem in cases(find("allreduce", path), 7):
+        assert complaints(find("allreduce", path), problem) == []
+    counted = _core.count(ask("allreduce", path, ranks=6, size_B=6 * 400).generate())
+    # 2 (P − 1) rounds in which each rank sends a block.
+    assert (counted.rounds, counted.messages, counted.critical_bytes) == (10, 60, 10 * 400)
+
+
+WRONG = [
+    # (collective, text, what is said of 4 ranks)
+    ("allreduce", RING.replace("range(P - 1)", "range(P - 2)", 1), "is missing"),
+    ("allreduce", RING.replace("reduce(block, output[take])", "pass"), "is missing"),
+    (
+        "allreduce",
+        RING.replace(
+            "reduce(block, output[take])", "reduce(block, output[take])\n    reduce(block, output[take])"
+        ),
+        "rank 2, line 15, step 4: the contribution of rank 1 is added twice to byte 16 of output (block 1)",
+    ),
+    ("allreduce", "if r > 0:\n    send(input, 0)", "rank 1, line 2, step 0: deadlock: rank 0 never receives"),
+    (
+        "allreduce",
+        "copy(input, output)\nif r == 0:\n    receive(output, 1)",
+        "line 3, step 1: deadlock: rank 1 never",
+    ),
+    (
+        "allreduce",
+        "send(input, (r + 1) % P)\nwait()\nreceive(output, (r - 1) % P)",
+        "rank 0, line 1, step 0: deadlock: rank 1 never receives",
+    ),
+    (
+        "allgather",
+        "send(output[r], (r + 1) % P)\nreceive(output[r - 1 if r else P - 1], (r - 1) % P)",
+        "holds nothing",
+    ),
+    ("bcast", "if r == root:\n    send(output, (r + 1) % P)", "deadlock"),
+    ("bcast", "pass", "it holds nothing"),
+    ("alltoall", "copy(input, output)", "byte 64 of output (block 1): it holds byte 64 of inputs, not byte 0"),
+    ("barrier", "send(nothing, (r + 1) % P)\nreceive(nothing, (r - 1) % P)", "without having heard of rank"),
+]
+
+
+@pytest.mark.parametrize(("collective", "text", "said"), WRONG)
+def test_what_is_wrong_is_named(collective: str, text: str, said: str, tmp_path: Path) -> None:
+    path = defined(tmp_path, collective, "wrong", text)
+    request = ask(collective, path, ranks=4, size_B=0 if collective == "barrier" else 64)
+    found = _core.verify(collective, request.problem, request.generate())
+    assert any(said in one for one in found), found
+
+
+AT_RUN = [
+    ("send(output[P], 0)", "line 1: blocks 4 to 5 are not within the 4 that there are (rank 0 of 4, 64 B)"),
+    ("copy(input, output)\nsend(output, r)", "line 2: rank 0 is no other rank"),
+    ("copy(input, output)\nx = P // (r - r)", "line 2: a division by zero"),
+    ("copy(input, output)\ncopy(input[0], output)", "line 2: 16 B into 64 B"),
+    ("copy(input, output)\ncopy(output, input)", "line 2: the input must not be written"),
+    ("copy(input, output)\nx = log2(r - 9)", "line 2: log2 of -9"),
+    ("copy(input, output)\nx = 3 ** 62", "line 2: a number beyond 2^63"),
+    ("copy(input, output)\nx = 1 << 63", "line 2: an exponent or a shift must be 0 to 62, not 63"),
+    ("copy(input, output)\nif P > 9:\n    x = 1\ny = x", "line 4: a name is used that has no value yet"),
+    ("copy(input, output)\ncopy(part(input, 60, 8), part(output, 0, 8))", "line 2: 8 bytes from byte 60 on"),
+    ("copy(input, output)\nfor i in range(0, 4, 0):\n    pass", "line 2: a loop by steps of 0"),
+    ("copy(input, output)\nfor i in range(2**40):\n    pass", "one rank takes more than"),
+    ("copy(input, output)\nx = scratch(2**50)", "GiB that are held at once"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), AT_RUN)
+def test_what_cannot_be_done_is_refused_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+    path = defined(tmp_path, "allreduce", "cannot", text)
+    with pytest.raises((RequestError, _core.TooLarge)) as raised:
+        ask("allreduce", path, ranks=4, size_B=64).generate()
+    assert said in str(raised.value)
+
+
+def test_a_text_says_what_it_needs(tmp_path: Path) -> None:
+    path = defined(tmp_path, "barrier", "needs", "require(P % 2 == 0)\nif r ^ 1 < P:\n    pass")
+    assert ask("barrier", path, ranks=4).generate()
+    with pytest.raises(RequestError, match="line 1: what this line requires does not hold"):
+        ask("barrier", path, ranks=5)
+
+
+AT_READ = [
+    ("x = 1 / 2", "line 1: numbers are whole"),
+    ("\nsned(output, 1)", "line 2: a line that does nothing"),
+    ("send(output)", "line 1: send takes 2 arguments, not 1"),
+    ("send(outptu, 1)", "line 1: outptu is no memory"),
+    ("x = y + 1", "line 1: y is no number here"),
+    ("x = 'text'", "no whole number"),
+    ("x = 1.5", "no whole number"),
+    ("x = 0 < P < 9", "two numbers are compared"),
+    ("x, y = 1, 2", "one name is set at a time"),
+    ("P = 3", "P is a name of the form"),
+    ("for i in (1, 2):\n    pass", "a loop is"),
+    ("while True:\n    pass", "line 1: only assignments, for, if and calls"),
+    ("import os", "line 1: only assignments, for, if and calls"),
+    ("__import__('os').system('true')", "line 1: a line that does nothing"),
+    ("x = (lambda: 1)()", "no whole number"),
+    ("if x:", "line 1"),
+    ("x = " + "(" * 300 + "1" + ")" * 300, "line 1"),
+    ("x = " + "-" * 20000 + "1", "cannot be read"),
+    ("x = 1\0", "null bytes"),
+    ("x = 1\nx = output", "x holds a number here and memory there"),
+    ("send(output, 1, at=3)", "send takes only after= by its name"),
+    ("#" * 40000, "longer than"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), AT_READ)
+def test_what_is_no_schedule_is_refused_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(RequestError) as raised:
+        written.compiled(text, "mine.schedule")
+    assert re.match(f"mine.schedule.*{re.escape(said)}", str(raised.value), re.DOTALL)
+
+
+OPERATORS = ["+", "-", "*", "//", "%", "&", "|", "^", "<", "<=", "==", "!=", ">", ">="]
+NUMBERS = st.recursive(
+    st.integers(0, 9).map(str) | st.sampled_from(["P", "r", "n"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(OPERATORS), inner).map(lambda of: f"({of[0]} {of[1]} {of[2]})"),
+        inner.map(lambda of: f"(-{of})"),
+        inner.map(lambda of: f"(not {of})"),
+        st.tuples(inner, inner).map(lambda of: f"min({of[0]}, max({of[1]}, 2))"),
+        st.tuples(inner, inner, inner).map(lambda of: f"({of[0]} if {of[1]} and {of[2]} else {of[1]})"),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(NUMBERS)
+def test_numbers_are_what_they_are_in_python(text: str) -> None:
+    """A chain of copies whose number is the value: the machine calculates as Python does."""
+    try:
+        value = int(eval(text, {"__builtins__": {}, "P": 4, "r": 0, "n": 64, "min": min, "max": max}))
+        copies = value % 97
+    except ZeroDivisionError:
+        copies = -1
+    _core.define(
+        "allreduce", "value", written.compiled(f"for i in range(({text}) % 97):\n    copy(input, output)", "")
+    )
+    problem = Problem(ranks=4, bytes=64)
+    if copies < 0:
+        with pytest.raises((RequestError, ValueError), match="division by zero"):
+            _core.generate_rank("allreduce", "value", problem, 0)
+    else:
+        assert len(_core.generate_rank("allreduce", "value", problem, 0).steps) == copies
+
+
+SIGNS = ["\n", "\n    ", *"()[]:,=+-*/%^0127"]
+WORDS = st.sampled_from(
+    [*written.OWN_NAMES, *written.CALLS, *written.VECTORS, "x", "for", "in", "if", "else", "or", "after", *SIGNS]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(WORDS, max_size=40).map(" ".join) | st.text(max_size=60))
+def test_any_text_is_a_schedule_or_refused(text: str) -> None:
+    with suppress(RequestError):
+        _run(written.compiled(text, "any.schedule"))
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.integers(-3, len(written.OPERATIONS) + 2) | st.integers(-(2**63), 2**63 - 1), max_size=60))
+def test_any_program_ends(program: list[int]) -> None:
+    """Programs come from campaigns too: the machine takes any numbers."""
+    _run(program)
+
+
+def _run(program: list[int]) -> None:
+    _core.define("allreduce", "any", program)
+    problem = Problem(ranks=3, bytes=12, element_B=4)
+    with suppress(RequestError, ValueError, _core.TooLarge):
+        _core.verify("allreduce", problem, _core.generate("allreduce", "any", problem))
+
+
+def test_two_files_of_one_name(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "two.schedule").write_text(f"x = {folder == 'a':d}\n")
+    assert find("bcast", str(tmp_path / "a" / "two.schedule")).name == "two.schedule"
+    with pytest.raises(RequestError, match="different schedules of one name"):
+        find("bcast", str(tmp_path / "b" / "two.schedule"))
+    # A file that is changed is read again.
+    (tmp_path / "a" / "two.schedule").write_text("copy(input, output)\n")
+    request = ask("allreduce", str(tmp_path / "a" / "two.schedule"), ranks=2, size_B=8)
+    assert len(request.generate()[0].steps) == 1
+    # What a campaign names is no file.
+    assert signature("allreduce", "two.schedule", ranks=2, size_B=8) is None
+    with pytest.raises(RequestError, match="does not exist"):
+        find("bcast", str(tmp_path / "none.schedule"))
