@@ -15,11 +15,17 @@
 namespace hockney {
 namespace {
 
-// Memory of an operation while the graph is put in order, which is when there is most of it: its own, a
-// dependency or two, its place.
-constexpr Bytes operation_B = 64;
+// Memory of an operation while the graph is put in order, which is when there is most of it: its own, its
+// place.
+constexpr Bytes operation_B = 56;
+// And of a dependency, once in its place and until then.
+constexpr Bytes placed_B = 4, read_B = 8;
 // Bytes of a message and ticks of a computation: whole numbers that times hold exactly.
 constexpr std::int64_t most_amount = std::int64_t{1} << 53;
+// Of a number that 64 bits hold.
+constexpr int most_digits = 18;
+// Of a name in a message.
+constexpr std::size_t most_shown = 40;
 constexpr std::size_t most_operations = std::size_t{1} << 31;
 // Dependencies of a rank, with those that follow from `irequires`.
 constexpr std::size_t most_edges = std::size_t{1} << 22;
@@ -106,32 +112,37 @@ class GoalText {
         return {first, at_ - mark_ - first};
     }
     std::string_view view(const Word& word) const { return {&buffer_[mark_ + word.first], word.length}; }
+    // The character behind the next; 0 where there is none.
+    char peek_behind() {
+        while (at_ + 1 >= end_ && fill()) {
+        }
+        return at_ < end_ ? buffer_[at_ + 1] : '\0';
+    }
     // The number of digits.
     int take_digits(std::int64_t& value, int most) {
         int digits = 0;
-        for (value = 0; is_digit(peek()) && digits < most; ++at_, ++digits)
+        for (value = 0; digits < most && is_digit(peek()); ++at_, ++digits)
             value = 10 * value + (buffer_[at_] - '0');
         return digits;
     }
 
-    struct Place {
-        std::size_t behind_mark, line;
-    };
     void mark() {
+        keeps_ = true;
         mark_ = at_;
         mark_line_ = line_;
     }
-    Place place() const { return {at_ - mark_, line_}; }
-    void go_back(const Place& place) {
-        at_ = mark_ + place.behind_mark;
-        line_ = place.line;
+    // What comes is not needed again, up to the next mark.
+    void forget() { keeps_ = false; }
+    void go_back() {
+        at_ = mark_;
+        line_ = mark_line_;
     }
     std::size_t marked_line() const { return mark_line_; }
     // What stands from the mark on, to the end of its line.
     std::string near() {
-        go_back({0, mark_line_});
+        go_back();
         std::string text;
-        for (; text.size() < 40 && !is_end() && peek() != '\n'; next())
+        for (; text.size() < most_shown && !is_end() && peek() != '\n'; next())
             text += peek() >= ' ' && peek() < 127 ? peek() : '?';
         return text.substr(0, text.find_last_not_of(' ') + 1);
     }
@@ -142,6 +153,7 @@ class GoalText {
 
   private:
     bool fill() {
+        if (!keeps_) mark_ = at_;
         std::memmove(buffer_.data(), buffer_.data() + mark_, end_ - mark_);
         at_ -= mark_;
         end_ -= mark_;
@@ -157,6 +169,7 @@ class GoalText {
 
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
     std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 18);
+    bool keeps_ = false;
     std::size_t at_ = 0, end_ = 0, mark_ = 0, line_ = 1, mark_line_ = 1, size_B_ = 0, read_B_ = 0;
 };
 
@@ -207,10 +220,9 @@ class GoalReader {
             if (is_blank(c)) {
                 text_.next();
             } else if (c == '/') {
-                const GoalText::Place before = text_.place();
+                const char kind = text_.peek_behind();
+                if (kind != '/' && kind != '*') return;
                 text_.next();
-                const char kind = text_.peek();
-                if (kind != '/' && kind != '*') return text_.go_back(before);
                 text_.next();
                 char last = 0;
                 for (;; text_.next()) {
@@ -233,9 +245,9 @@ class GoalReader {
         const bool is_negative = text_.peek() == '-';
         if (is_negative) text_.next();
         std::int64_t value = 0;
-        const int digits = text_.take_digits(value, 19);
-        if (digits == 0) wrong(what);
-        if (digits > 18) wrong("a number has more than 18 digits");
+        if (text_.take_digits(value, most_digits) == 0) wrong(what);
+        if (is_digit(text_.peek()))
+            wrong("a number has more than " + std::to_string(most_digits) + " digits");
         return is_negative ? -value : value;
     }
 
@@ -243,6 +255,7 @@ class GoalReader {
         labels_.clear();
         edges_.clear();
         for (;;) {
+            text_.forget();
             skip();
             text_.mark();
             if (text_.peek() == '}') break;
@@ -286,15 +299,15 @@ class GoalReader {
             expect(is_send ? "to" : "from", form);
             added.peer = peer(number(form), kind);
         }
-        options(added.tag);
-        if (kind != Kind::reduce && added.tag < 0) anybody();
         const std::size_t here = graph_.all_.size() - graph_.begin_.back();
         if (name.length > 0) {
             const std::string_view label = text_.view(name);
             if (labels_.find(label) != GoalLabels::none)
-                wrong("rank " + std::to_string(rank_) + " has two operations " + std::string(label));
+                wrong("rank " + std::to_string(rank_) + " has two operations " +
+                      std::string(label.substr(0, most_shown)));
             labels_.add(label, static_cast<std::uint32_t>(here));
         }
+        options(added);
         graph_.all_.push_back(added);
         if ((graph_.all_.size() & 0xFFFFU) == 0 || graph_.all_.size() == most_operations) expect_room();
     }
@@ -310,21 +323,23 @@ class GoalReader {
         wrong("a message from anybody or with any tag (−1): which one comes is not known");
     }
 
-    void options(std::int32_t& tag) {
+    void options(Graph::Operation& operation) {
         for (;;) {
-            const GoalText::Place before = text_.place();
+            text_.forget();
             skip();
+            text_.mark();
             const std::string_view name = word();
             const bool is_tag = name == "tag";
             const bool is_option = is_tag || name == "cpu" || name == "nic";
             if (is_option) skip();
             // A label may have such a name.
-            if (!is_option || !(is_digit(text_.peek()) || text_.peek() == '-')) return text_.go_back(before);
+            if (!is_option || !(is_digit(text_.peek()) || text_.peek() == '-')) return text_.go_back();
             const std::int64_t value = number("a number is expected");
             if (value > INT32_MAX || value < INT32_MIN) wrong("a tag has at most 31 bits");
-            if (is_tag)
-                tag = static_cast<std::int32_t>(value);
-            else if (value != 0)
+            if (is_tag) {
+                operation.tag = static_cast<std::int32_t>(value);
+                if (operation.kind != Kind::reduce && value < 0) anybody();
+            } else if (value != 0)
                 wrong("a rank has one processor and one port here: cpu and nic must be 0");
         }
     }
@@ -337,13 +352,15 @@ class GoalReader {
         const GoalText::Word before = text_.take_word();
         if (before.length == 0) return false;
         edges_.emplace_back(labelled(before), 2 * labelled(waiting) + (is_start ? 1U : 0U));
+        if ((edges_.size() & 0xFFFFU) == 0) expect_room();
         return true;
     }
     std::uint32_t labelled(const GoalText::Word& name) {
         const std::string_view label = text_.view(name);
         const std::uint32_t operation = labels_.find(label);
         if (operation == GoalLabels::none)
-            wrong("rank " + std::to_string(rank_) + " has no " + std::string(label) + " before this line");
+            wrong("rank " + std::to_string(rank_) + " has no " + std::string(label.substr(0, most_shown)) +
+                  " before this line");
         return operation;
     }
 
@@ -369,14 +386,18 @@ class GoalReader {
 
     void expect_room() {
         const std::size_t count = graph_.all_.size();
-        if (count < most_operations && static_cast<Bytes>(count) < most_B_ / operation_B) return;
-        const double whole = static_cast<double>(count) * text_.share();
+        const Bytes needed_B = static_cast<Bytes>(count) * operation_B +
+                               static_cast<Bytes>(graph_.waiting_.size()) * placed_B +
+                               static_cast<Bytes>(edges_.size()) * read_B;
+        if (count < most_operations && needed_B < most_B_) return;
+        const double share = text_.share();
         char says[200];
         std::snprintf(
             says, sizeof says,
             "the graph has about %.3g operations, which take %.3g GB of memory, more than the %.3g GB "
             "that it may\nleave out ranks or steps, or use more memory",
-            whole, whole * operation_B / 1e9, static_cast<double>(most_B_) / 1e9);
+            share * static_cast<double>(count), share * static_cast<double>(needed_B) / 1e9,
+            static_cast<double>(most_B_) / 1e9);
         throw TooLarge(says);
     }
 

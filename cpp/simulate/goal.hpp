@@ -35,8 +35,6 @@ class Graph {
     std::size_t operations() const { return all_.size(); }
     std::int64_t messages() const { return messages_; }
     Bytes largest_B() const;
-    // One rank's operations as they are written, with what must end before them.
-    RankSchedule steps(int rank) const;
 
     // Operations of a rank that do not depend on each other have no order, those of the simulator have: they
     // are put in the order in which each could start if no port and no processor were shared. `message` are

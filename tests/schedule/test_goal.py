@@ -137,12 +137,24 @@ def test_irequires_is_after_the_start(read: Read) -> None:
         ("num_ranks 2 rank 0 { send 8b to 1 cpu 1 } rank 1 { recv 8b from 0 }", "one processor"),
         ("num_ranks 2 rank 0 { send 8b to 0 } rank 1 { }", "rank 0 sends to rank 0"),
         ("num_ranks 1 rank 0 { calc 99999999999999999 }", "are more than"),
+        ("num_ranks 1 rank 0 { calc 9999999999999999999 }", "more than 18 digits"),
+        ("num_ranks 2 rank 0 {\nrecv 8b from 1 tag -1\ncalc 1 } rank 1 { send 8b to 0 }", "line 2 near 'tag -1'"),
+        (f"num_ranks 1 rank 0 {{ a: calc 1 a requires {'b' * 99} }}", f"no {'b' * 40} before"),
     ],
 )
 def test_refused(text: str, said: str, read: Read) -> None:
     with pytest.raises(RequestError) as error:
         read(text)
     assert said in error.value.message
+
+
+@pytest.mark.parametrize("place", range(14))
+def test_a_long_comment_stands_between_any_two_words(place: int, read: Read) -> None:
+    """It is longer than what is held of the file at once."""
+    words = "num_ranks 2 rank 0 { a: calc 7 send 8b to 1 tag 3".split(" ")
+    words.insert(place, f"/*{' ' * (1 << 19)}*/")
+    graph = read(" ".join([*words, "} rank 1 { recv 8b from 0 tag 3 }"]))
+    assert (graph.operations, graph.messages) == (3, 1)
 
 
 def test_a_circle_is_named(read: Read) -> None:

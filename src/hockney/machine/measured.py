@@ -104,16 +104,16 @@ def measured_pair(entry: Entry, among: Sequence[Entry] = ()) -> MeasuredPair:
         name=_name(entry, among),
         smallest_B=points[0].size_B if points else None,
         latency_s=latency,
-        peak=max(rates, key=_surely, default=None),
+        peak=surest(rates),
         largest=rates[-1] if rates else None,
         eager_limit_B=entry.eager_limit_B,
         left_out=None if quality is None else quality.leave_one_out_median,
     )
 
 
-def _surely(each: Throughput) -> float:
-    """What it reaches by the low end of its interval: so a noisy point never is the headline for its noise."""
-    return each.rate.value if each.rate.low is None else each.rate.low
+def surest(rates: Sequence[Throughput]) -> Throughput | None:
+    """The highest by the low ends of intervals: so a noisy point never is the peak for its noise."""
+    return max(rates, key=lambda each: each.rate.value if each.rate.low is None else each.rate.low, default=None)
 
 
 def measured_pairs(entries: Sequence[Entry]) -> list[MeasuredPair]:

@@ -385,10 +385,8 @@ class PredictedSize(Verdict):
     ) -> PredictedSize:
         """The rows compared and sorted; with `--algorithm best` only the first."""
         ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
-        shown, half = ordered[:1] if case.algorithm == "best" else ordered, HALF
-        if model_off is not None:
-            half = max(HALF, model_off[1])
-            shown = [_off_by(half, row) for row in shown]
+        shown = ordered[:1] if case.algorithm == "best" else ordered
+        half = HALF if model_off is None else max(HALF, model_off[1])
         return cls(
             **vars(verdict(rows, half)),
             bytes=size_B,
@@ -399,13 +397,6 @@ class PredictedSize(Verdict):
             warnings=list(dict.fromkeys(warnings)),
             model_off=model_off,
         )
-
-
-def _off_by(factor: float, row: AlgorithmTime) -> AlgorithmTime:
-    """A simulated row with the interval that the simulation's largest error on measured rows leaves open."""
-    if row.time_s is None or row.low_s is not None or row.method not in SIMULATED:
-        return row
-    return replace(row, low_s=row.time_s / factor, high_s=row.time_s * factor)
 
 
 def chosen_names(case: CollectiveCase, offered_names: Sequence[str]) -> list[str]:

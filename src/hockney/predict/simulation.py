@@ -153,10 +153,11 @@ def read_goal(path: Path) -> Graph:
     try:
         return Graph(name, _available_B())
     except GoalFault as fault:
-        what, hint = str(fault).split("\n")
+        what, _, hint = str(fault).partition("\n")
         raise RequestError(f"{name}: {what}", hint) from fault
     except MemoryError as error:
-        raise EnvironmentLack(*f"{name}: {error}".split("\n")) from error
+        what, _, hint = str(error).partition("\n")
+        raise EnvironmentLack(f"{name}: {what}", hint) from error
 
 
 def _run(

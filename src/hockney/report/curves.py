@@ -16,6 +16,7 @@ from pydantic import Field
 from hockney.machine import formula
 from hockney.machine.file import Entry, Machine, series_of
 from hockney.machine.formula import formulas
+from hockney.machine.measured import Throughput, surest, throughputs
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.records.columns import SAME_RANKS, SCALE
 from hockney.records.keys import TRANSFERS
@@ -109,6 +110,11 @@ class MessageCurve:
     def high_s(self) -> NDArray[np.float64]:
         """Upper ends of the intervals; the value itself where there is none."""
         return self.series.high_s
+
+    @property
+    def peak(self) -> Throughput | None:
+        """The measured peak; None where only empty messages were measured."""
+        return surest(throughputs(self.entry))
 
     @cached_property
     def points(self) -> pd.DataFrame:
@@ -322,13 +328,12 @@ class Headline:
 
 
 def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
-    """The headline of a curve; None if no model could be fitted."""
-    model = preferred_model(curve.fits)
-    if model is None:
+    """The headline of a curve; None if no model could be fitted, or only empty messages were measured."""
+    model, measured_peak = preferred_model(curve.fits), curve.peak
+    if model is None or measured_peak is None:
         return None
     fit, entry = curve.fits[model], curve.entry
     rates = curve.throughput(curve.size_B, curve.time_s)
-    fastest = int(np.argmax(rates))
     reached = [
         (peak, peak.share(most, curve.directions))
         for peak in peaks
@@ -340,7 +345,7 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
     shares = [(peak.label(curve.directions), percent(share)) for peak, share in reached]
     numbers = [
         f"latency {format_time(latency.value)}",
-        f"measured peak {format_rate(rates[fastest])} at {format_bytes(curve.size_B[fastest])}",
+        f"measured peak {format_rate(measured_peak.rate.value)} at {format_bytes(measured_peak.size_B)}",
         f"{format_rate(rates[-1])} at {format_bytes(curve.size_B[-1])}",
         *(f"{share} of {name}" for name, share in shares),
     ]
@@ -356,8 +361,8 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
         n_half_B=None if n_half is None else _with_interval(n_half),
         eager_limit_B=entry.eager_limit_B,
         formulas=formulas(fit),
-        highest_throughput_B_per_s=float(rates[fastest]),
-        fastest_at_B=float(curve.size_B[fastest]),
+        highest_throughput_B_per_s=measured_peak.rate.value,
+        fastest_at_B=measured_peak.size_B,
         largest_throughput_B_per_s=float(rates[-1]),
         largest_B=float(curve.size_B[-1]),
         peaks={peak.title: share for peak, share in reached},

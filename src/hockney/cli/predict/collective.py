@@ -117,7 +117,7 @@ def _verdict(size: api.PredictedSize) -> str:
     if size.margin is None:
         return f"Only {takes}, was predicted{f'; as fast may be {rivals}' if rivals else ''}."
     by = percent(size.margin) if round(size.margin, 2) < 1 else f"a factor of {1 + size.margin:.3g}"
-    if best.high_s and size.told_apart and (size.model_off is None or best.method in OF_MODELS):
+    if best.high_s and size.told_apart:
         return f"{takes} ({format_interval(best.low_s, best.high_s)}), is the fastest, by {by} over the next."
     ahead = f"{by} ahead of the next" if size.told_apart else f"as fast may be {rivals}"
     return f"Candidate: {takes}; {ahead}. {_doubt(size)}"
