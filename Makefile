@@ -64,11 +64,11 @@ demo: .venv/.ready
 	 || { [ $$? -eq 4 ] && [ -s demo/records.jsonl ]; }
 	@date +%s > $(measured)
 	@$(BIN)/hockney fit demo
-	@$(BIN)/hockney evaluate demo --operation pingpong
 	@$(BIN)/hockney predict pingpong --machine demo --bytes 64KiB
 	@$(BIN)/hockney report demo
 	@echo "page: $$(( $$(date +%s) - $$(cat $(measured); rm $(measured)) )) s, all of it: $$(( $$(date +%s) - $(BEGAN) )) s"
 	@echo "open demo/report.html in a browser; 'source $(BIN)/activate' puts hockney on the PATH"
+	@$(BIN)/hockney evaluate demo --operation pingpong
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff check .

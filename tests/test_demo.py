@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 MAKEFILE = Path(__file__).parents[1] / "Makefile"
-VERBS = ["fit", "evaluate", "predict", "report"]
+VERBS = ["fit", "predict", "report", "evaluate"]
 
 
 def demo(folder: Path, measure_exits: int, records: str, fit_exits: int = 0) -> tuple[int, list[str]]:

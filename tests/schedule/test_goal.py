@@ -151,7 +151,7 @@ def test_refused(text: str, said: str, read: Read) -> None:
 @pytest.mark.parametrize("place", range(14))
 def test_a_long_comment_stands_between_any_two_words(place: int, read: Read) -> None:
     """It is longer than what is held of the file at once."""
-    words = "num_ranks 2 rank 0 { a: calc 7 send 8b to 1 tag 3".split(" ")
+    words = ["num_ranks", "2", "rank", "0", "{", "a:", "calc", "7", "send", "8b", "to", "1", "tag", "3"]
     words.insert(place, f"/*{' ' * (1 << 19)}*/")
     graph = read(" ".join([*words, "} rank 1 { recv 8b from 0 tag 3 }"]))
     assert (graph.operations, graph.messages) == (3, 1)

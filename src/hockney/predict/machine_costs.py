@@ -111,13 +111,17 @@ class MachineCosts:
         return made
 
     def on_nodes(self, nodes: int | None) -> MachineCosts:
-        """Costs of ranks without a place, known to be on so many nodes; None: that is not known.
+        """Costs of ranks without a place, known to be on so many nodes; None: that is not known. What ranks of one
+        node send crosses no network, unless nothing else is known.
 
         Costs that `alike` has reduced to one locality stay as they are.
         """
         if nodes is None or self.one_node is None:
             return self
-        return replace(self, one_node=sys.maxsize if nodes == 1 else 1)
+        if nodes > 1:
+            return replace(self, one_node=1)
+        inside = {locality: messages for locality, messages in self.messages.items() if locality != NETWORK}
+        return replace(self, messages=inside or self.messages, one_node=sys.maxsize)
 
     def alike(self, ranks: int) -> MachineCosts:
         """Costs of so many ranks without a place: all pairs have the farthest known locality.

@@ -157,7 +157,7 @@ def test_loads_are_said_without_an_mpi(split: str) -> None:
         (["9", "1", "1", "--grid", "1x2x1", "--split", "blocks"], "would get nothing"),
         (["5", "5", "5", "--ranks", "2", "--split", "rows"], "unknown --split"),
         (["5", "5", "5", "--ranks", "2", "--pack"], "--pack means nothing"),
-        (["5", "5", "5", "--ranks", "2", "--iterations", "0"], "cycles"),
+        (["5", "5", "5", "--ranks", "2", "--iterations", "0"], "--iterations"),
         (["5", "5", "5", "--ranks", "2", "--machine", "nowhere.json"], "nowhere.json"),
     ],
 )
