@@ -111,8 +111,8 @@ class MachineCosts:
         return made
 
     def on_nodes(self, nodes: int | None) -> MachineCosts:
-        """Costs of ranks without a place, known to be on so many nodes; None: that is not known. What ranks of one
-        node send crosses no network, unless nothing else is known.
+        """Costs of ranks without a place, known to be on so many nodes; None: that is not known. What ranks of a
+        single node send crosses no network, unless nothing else is known.
 
         Costs that `alike` has reduced to one locality stay as they are.
         """
