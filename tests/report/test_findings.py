@@ -19,7 +19,8 @@ from hockney.records.journal import FailureLine, HostLine, LaunchLine
 from hockney.records.keys import PairKey
 from hockney.records.record import Record
 from hockney.report.collective_findings import fastest_by_size, of_choices
-from hockney.report.curves import MessageCurve
+from hockney.report.curves import MessageCurve, headline
+from hockney.report.figures import in_words
 from hockney.report.findings import MOST, Finding, of_crowding, of_results, weightiest
 from hockney.report.messages import of_curve, of_rivals, of_transports
 
@@ -81,6 +82,21 @@ def test_latency_peak_and_a_largest_message_far_below_it(
     (rate,) = of_curve(curve([(8, 1e-6)], {"piecewise": fit}, operation="bandwidth"), "bandwidth", 0.9)
     assert rate.text.endswith("the peak bandwidth is 8 MB/s (no interval), at 8 B.")
     assert rate.verdict == "look"
+
+
+def test_a_noisy_point_is_no_peak_anywhere(
+    curve: Callable[..., MessageCurve], line: Callable[[float, float], Fit]
+) -> None:
+    """64 KiB at 2 GB/s, or at half of it; 1 MiB surely at 1.9 GB/s: answer, headline and figure say the same."""
+    times_s = {2**16: 2**16 / 2e9, 2**20: 2**20 / 1.9e9}
+    points = [(n, t, t / 1.01, t * (2 if n == 2**16 else 1.01)) for n, t in times_s.items()]
+    noisy = curve(points, {"hockney": line(0, 1 / 2e9)})
+    headlined = headline(noisy, [])
+    assert headlined is not None
+    assert headlined.highest_throughput_B_per_s == pytest.approx(1.9e9)
+    assert "measured peak 1.9 GB/s at 1 MiB" in headlined.text
+    assert in_words(noisy).endswith("the measured peak is 1.9 GB/s at 1 MiB.")
+    assert "the peak bandwidth is 1.9 GB/s" in of_curve(noisy, "pingpong", 0.9)[1].text
 
 
 def test_variants_are_compared_for_long_and_for_short_messages(curve: Callable[..., MessageCurve]) -> None:
