@@ -10,16 +10,20 @@ import json
 import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import typer.main
 from tests.schemas import expect_as_in_schema
 
 from hockney.cli import main
 from hockney.errors import RequestError
 from hockney.terminal import tables
 
+_command = cache(typer.main.get_command_from_info)
+"""A verb's command as it was built for an earlier call: to build all of them takes longer than most calls."""
 AWAY = "points were not met at the level asked for"
 
 
@@ -45,7 +49,10 @@ def run_hockney(
 def called(*words: str) -> int:
     """Its exit code; what it prints goes where this process writes."""
     code: object = None
-    with patch.object(sys, "argv", ["hockney", *words]):
+    with (
+        patch.object(sys, "argv", ["hockney", *words]),
+        patch.object(typer.main, "get_command_from_info", _command),
+    ):
         try:
             main()
         except SystemExit as ended:

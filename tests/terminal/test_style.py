@@ -139,7 +139,7 @@ diff a.json b.json
 diff orfeo_thin bluegene_p
 identify identify.csv
 import osu.txt notes.txt -o imported
-scaling amdahl --serial-fraction 0.01 --ranks 1,8,64
+scaling amdahl 0.01 --ranks 1,8,64
 scaling fit times.csv
 network map --pattern ring:16 --topology torus:4x4
 simulate allreduce --algorithm ring --ranks 16 --bytes 1MiB --machine orfeo_thin

@@ -11,6 +11,7 @@ import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -192,6 +193,7 @@ def _modules(places: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield place.format(name) if "{}" in place else f"{place}.{name}", name
 
 
+@cache
 def lines_of(module: str) -> dict[str, str]:
     """What the first lines of a module's file say of the verbs that it enters, by their names.
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from copy import copy
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -76,9 +76,7 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
             return work(context, values)
 
     def work(context: typer.Context, values: dict[str, Value]) -> Any:
-        # What was imported lives to the end: the collector needs not look at it again and again.
-        if not gc.get_freeze_count():
-            gc.freeze()
+        _leave_alone()
         arguments: dict[str, Value | BaseModel] = {
             name: value for name, value in values.items() if name not in fields
         }
@@ -104,6 +102,15 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
+
+
+@cache
+def _leave_alone() -> None:
+    """What was imported lives to the end: the collector needs not look at it again and again.
+
+    To ask how much it leaves alone takes longer than a small verb, where that is much.
+    """
+    gc.freeze()
 
 
 def from_table(
