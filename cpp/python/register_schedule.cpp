@@ -30,12 +30,13 @@ namespace {
 template <class Number>
 using Column = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// Ours: a user's schedule is known to those who name it, and no choice of anybody else.
 std::vector<Algorithm> all_algorithms() {
     std::vector<Algorithm> all;
     // In the order of the collectives, then by name.
     for (const Collective& collective : collectives())
         for (const auto& entry : algorithms())
-            if (entry.first.first == collective.name) all.push_back(entry.second);
+            if (entry.first.first == collective.name && !entry.second.written) all.push_back(entry.second);
     return all;
 }
 
@@ -273,7 +274,7 @@ void register_schedule(nb::module_& module) {
     module.def(
         "define",
         [](const std::string& collective, const std::string& name, const List<Word>& program) {
-            define(collective, name, program.values);
+            return define(collective, name, program.values);
         },
         "collective"_a, "name"_a, "program"_a);
     module.def("collectives", [] { return collectives(); });

@@ -324,13 +324,13 @@ class Machine {
 }  // namespace
 }  // namespace written
 
-void define(const std::string& collective, const std::string& name, std::vector<Word> program) {
+const Algorithm& define(const std::string& collective, const std::string& name, std::vector<Word> program) {
     Algorithm algorithm(collective.c_str(), name.c_str(), nullptr);
     if (algorithm.operation == nullptr) throw std::invalid_argument("unknown collective " + collective);
     Algorithm& entry = algorithms()[{collective, name}];
     if (entry.generate != nullptr) throw std::invalid_argument(name + " is one of our algorithms");
     algorithm.written = std::make_shared<const std::vector<Word>>(std::move(program));
-    entry = algorithm;
+    return entry = algorithm;
 }
 
 void run_written(const Algorithm& algorithm, const Problem& problem, int rank, Builder& builder,

@@ -19,7 +19,7 @@ struct WrittenWrong : std::runtime_error {
 };
 
 // Makes the program an algorithm; one of the same name is replaced unless it is one of ours.
-void define(const std::string& collective, const std::string& name, std::vector<Word> program);
+const Algorithm& define(const std::string& collective, const std::string& name, std::vector<Word> program);
 
 // Writes one rank's steps. With `only_needs` it ends before the first step, and `builder` is not used.
 void run_written(const Algorithm& algorithm, const Problem& problem, int rank, Builder& builder,

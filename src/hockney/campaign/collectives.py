@@ -13,7 +13,7 @@ from hockney.records.record import Record, Selection
 from hockney.registry import did_you_mean
 from hockney.runner.library import RULES, rules_first
 from hockney.schedule import written
-from hockney.schedule.catalogue import by_name_alone, find
+from hockney.schedule.catalogue import by_name_alone
 from hockney.schedule.proof import prove
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
@@ -71,7 +71,7 @@ def expect_proved(plan: Plan) -> None:
     """RequestError where a schedule of a file is wrong on a number of ranks that the plan has: it could hang."""
     for name, text in (plan.schedules or {}).items():
         for operation in (one for one in plan.operations if one in COLLECTIVES):
-            algorithm = find(operation, written.define(operation, name, text))
+            algorithm = written.define(operation, name, text)
             for result in prove([algorithm], rank_counts(plan), lambda _: None):
                 if result.complaints:
                     raise RequestError(

@@ -402,7 +402,7 @@ class PredictedSize(Verdict):
 def chosen_names(case: CollectiveCase, offered_names: Sequence[str]) -> list[str]:
     """The algorithms that the case names; all that are offered where it names none, or files alone."""
     named = [name.strip() for name in case.algorithm.split(",")]
-    files = {name: written.define(case.operation, name) for name in named if name.endswith(written.ENDING)}
+    files = {name: written.define(case.operation, name).name for name in named if name.endswith(written.ENDING)}
     if {*named} <= {"all", "best", *files}:
         named = [*offered_names, *files]
     named = [files.get(name, name) for name in named]

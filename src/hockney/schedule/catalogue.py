@@ -45,7 +45,7 @@ def collectives() -> list[str]:
 
 
 def algorithms(collective: str | None = None) -> list[Algorithm]:
-    """All algorithms, or those of one collective; RequestError for an unknown one."""
+    """All algorithms of ours, or those of one collective; RequestError for an unknown one."""
     if collective is not None:
         _known(collective, collectives(), "collective")
     return [algorithm for algorithm in _core.algorithms() if collective in (None, algorithm.collective)]
@@ -53,7 +53,7 @@ def algorithms(collective: str | None = None) -> list[Algorithm]:
 
 def offered(collective: str) -> list[Algorithm]:
     """Those of a collective that are a choice; others are there to teach, and run where they are named."""
-    return [one for one in algorithms(collective) if one.is_offered and not one.name.endswith(written.ENDING)]
+    return [one for one in algorithms(collective) if one.is_offered]
 
 
 @lru_cache(maxsize=1)
@@ -71,7 +71,7 @@ def find(collective: str, name: str) -> Algorithm:
     """One algorithm, of ours or of a user's file; RequestError names the known ones and the nearest."""
     if name.endswith(written.ENDING):
         _known(collective, collectives(), "collective")
-        name = written.define(collective, name)
+        return written.define(collective, name)
     of_it = {algorithm.name: algorithm for algorithm in algorithms(collective)}
     _known(name, list(of_it), f"algorithm of {collective}")
     return of_it[name]

@@ -12,6 +12,7 @@ docs/reference/schedule-files.md.
 from __future__ import annotations
 
 import ast
+import os
 import re
 import warnings
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from hockney import _core, reading
+from hockney._core import Algorithm
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 
@@ -339,7 +341,7 @@ class _Compiler:
     }
 
 
-_defined: dict[tuple[str, str], tuple[Path | None, str]] = {}
+_defined: dict[tuple[str, str], tuple[str | None, str, Algorithm]] = {}
 """Of what the core was told, by collective and name: the file, None for a text that was kept, and the text."""
 
 
@@ -351,24 +353,26 @@ def text_of(path: str) -> str:
         raise RequestError(f"{reading.printable(path)} is no text: {error.reason}", HINT) from error
 
 
-def define(collective: str, path: str, text: str = "") -> str:
-    """Make a file, or a `text` that was kept of it, an algorithm of the core; returns its name, that of the file.
+def define(collective: str, path: str, text: str = "") -> Algorithm:
+    """The algorithm of a file, or of a `text` that was kept of it, whose name is that of the file.
 
     RequestError for a file that cannot be read or is no schedule, and for two files of one name.
     """
-    file = Path(path)
-    name, known = file.name, _defined.get((collective, file.name))
-    if not text and known and not file.exists():
-        return name
+    # Links are followed, and a circle of them is what reading the file says.
+    place = os.path.realpath(path)
+    name = os.path.basename(path)
+    known_place, known_text, algorithm = _defined.get((collective, name), (None, "", None))
+    if not text and algorithm and not os.path.exists(place):
+        return algorithm
     if not _NAME.fullmatch(name):
         raise RequestError(
             f"{name!r} cannot be the name of a schedule", "rename the file to letters, digits and _ . + -"
         )
-    new = (None if text else file.resolve()), text or text_of(path)
-    if new == known:
-        return name
-    if known and known[0] not in (None, new[0]) and new[1] != known[1]:
-        raise RequestError(f"{path} and {known[0]} are different schedules of one name", "rename one of them")
-    _core.define(collective, name, compiled(new[1], name))
-    _defined[collective, name] = new
-    return name
+    new_place, new_text = (None, text) if text else (place, text_of(path))
+    if algorithm and (new_place, new_text) == (known_place, known_text):
+        return algorithm
+    if known_place not in (None, new_place) and new_text != known_text:
+        raise RequestError(f"{path} and {known_place} are different schedules of one name", "rename one of them")
+    algorithm = _core.define(collective, name, compiled(new_text, name))
+    _defined[collective, name] = new_place, new_text, algorithm
+    return algorithm
