@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -14,16 +13,11 @@
 #include "fluid.hpp"
 #include "intake.hpp"
 #include "network.hpp"
+#include "noise.hpp"
 #include "order.hpp"
 #include "trace.hpp"
 
 namespace hockney {
-
-// Each act of a rank's processor takes longer by an exponentially distributed time.
-struct Noise {
-    std::vector<double> mean_s;  // by rank, or one for all; none: no noise
-    std::uint64_t seed = 0;
-};
 
 // When the processor is busy with each step, and for a receive when its data is there; by rank and step.
 struct Timeline {
@@ -171,27 +165,13 @@ class Evaluator {
         return static_cast<double>(Act{event.peer, event.slot, 0, 0, Op::work}.ticks());
     }
 
-    // The finaliser of SplitMix64 (Steele, Lea and Flood 2014): numbers that differ in one bit have nothing
-    // in common behind it.
-    static std::uint64_t mixed(std::uint64_t bits) {
-        bits += 0x9E3779B97F4A7C15U;
-        bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
-        bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
-        return bits ^ (bits >> 31U);
-    }
-    // Exponentially distributed; of seed, rank, phase and step alone, so that no rank keeps a state.
-    double disturbance_s(const Event& event, std::size_t r) const {
-        const double mean_s = noise_.mean_s[noise_.mean_s.size() == 1 ? 0 : r];
-        const std::uint64_t of_rank = mixed(mixed(noise_.seed) ^ static_cast<std::uint64_t>(r));
-        const std::uint64_t bits = mixed(of_rank ^ (std::uint64_t{phase_[r]} << 32U | event.step));
-        constexpr double unit = 1.0 / (std::uint64_t{1} << 53U);
-        return -mean_s * std::log1p(-unit * static_cast<double>(bits >> 11U));
-    }
-
     void busy(const Event& event, Rank& me, std::size_t cost, double times = 1) {
         const double start_s = me.processor.s;
         me.processor = plus(me.processor, cost, times);
-        if (!phase_.empty()) me.processor.s += disturbance_s(event, static_cast<std::size_t>(event.rank));
+        if (!phase_.empty()) {
+            const auto r = static_cast<std::size_t>(event.rank);
+            me.processor.s += noise_.drawn_s(r, phase_[r], event.step);
+        }
         if (timeline_ == nullptr) return;
         const auto r = static_cast<std::size_t>(event.rank);
         timeline_->start_s[r][event.step] = start_s;

@@ -37,29 +37,17 @@ def _calibrated_on_few() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two algorithms and the default, 2–64 ranks, a step at 32 ranks where the second node begins."""
-    rows = []
-    for ranks in range(2, 66, 4):
-        for size in (8, 1024, 65536):
-            for name, factor in (("default", 1.3), ("binomial", 1.0), ("linear", 3.0)):
-                time = factor * (1 + 0.1 * ranks + size / 1e4) * (2 if ranks > 32 else 1)
-                rows.append(
-                    {
-                        "system": "s",
-                        "mpi": "m",
-                        "operation": "bcast",
-                        "algorithm": name,
-                        "mapping": "core",
-                        "nodes": 1 if ranks <= 32 else 2,
-                        "ppn": 32,
-                        "ranks": ranks,
-                        "bytes": size,
-                        "statistic": "completion",
-                        "time_s": time * 1e-6,
-                        "repetition": 0,
-                    }
-                )
+    rows = [
+        (name, ranks, size_B, factor * (1 + 0.1 * ranks + size_B / 1e4) * (2 if ranks > 32 else 1) * 1e-6)
+        for ranks in range(2, 66, 4)
+        for size_B in (8, 1024, 65536)
+        for name, factor in (("default", 1.3), ("binomial", 1.0), ("linear", 3.0))
+    ]
+    frame = pd.DataFrame(rows, columns=["algorithm", "ranks", "bytes", "time_s"])
+    frame = frame.assign(system="s", mpi="m", operation="bcast", mapping="core", ppn=32, repetition=0)
+    frame = frame.assign(statistic="completion", nodes=np.where(frame["ranks"] <= 32, 1, 2))
     path = tmp_path_factory.mktemp("measured") / "t.csv"
-    table.write(pd.DataFrame(rows), path)
+    table.write(frame, path)
     return path
 
 

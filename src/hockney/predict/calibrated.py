@@ -12,7 +12,7 @@ from hockney.errors import RequestError
 from hockney.machine.locality import load
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
-from hockney.predict.collective import AlgorithmTime, PredictedSize, chosen_names
+from hockney.predict.collective import AlgorithmTime, PredictedSize
 from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, estimators, training_of
 from hockney.predict.held_to_points import held
 from hockney.predict.network_figures import figures_of
@@ -72,7 +72,7 @@ def calibrated(
 def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
     """Each algorithm as it was measured, with its segments and its radix, on the ranks of the case."""
     measured = sorted(set(learn["algorithm"]))
-    chosen = chosen_names(case, measured)
+    chosen = case.chosen(measured)
     if strange := [name for name in chosen if name not in measured]:
         raise RequestError(
             f"{case.table} has no {case.operation} by {strange[0]}", f"known: {', '.join(measured)}"

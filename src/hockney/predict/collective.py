@@ -24,7 +24,6 @@ from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.options import CollectiveCase
 from hockney.predict.place import LOCALITIES, Place
 from hockney.records.keys import COLLECTIVES
-from hockney.schedule import written
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import percent
 
@@ -397,13 +396,3 @@ class PredictedSize(Verdict):
             warnings=list(dict.fromkeys(warnings)),
             model_off=model_off,
         )
-
-
-def chosen_names(case: CollectiveCase, offered_names: Sequence[str]) -> list[str]:
-    """The algorithms that the case names; all that are offered where it names none, or files alone."""
-    named = [name.strip() for name in case.algorithm.split(",")]
-    files = {name: written.define(case.operation, name).name for name in named if name.endswith(written.ENDING)}
-    if {*named} <= {"all", "best", *files}:
-        named = [*offered_names, *files]
-    named = [files.get(name, name) for name in named]
-    return list(dict.fromkeys(named))

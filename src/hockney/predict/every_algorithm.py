@@ -18,7 +18,7 @@ from hockney.machine.select import collective_title, collective_words, parse_whe
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
-from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, chosen_names, predict_one
+from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
 from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.from_model import EXTRAPOLATED, FITTED, MEASURED, measured_there, published
@@ -135,7 +135,7 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
             raise
         warnings = [f"{error.message}: only what was measured is predicted", *beyond_models]
         return PredictedSize.of(case, size_B, str(case.machine), rows, warnings)
-    names = chosen_names(case, [algorithm.name for algorithm in offered(case.operation)])
+    names = case.chosen([algorithm.name for algorithm in offered(case.operation)])
     names = [name for name in names if name not in stated]
     refused: dict[str, str] = {}
     bounds: Mapping[str, float] = {}
@@ -253,7 +253,7 @@ def _of_models(case: CollectiveCase, ranks: int, size_B: int) -> tuple[list[Algo
         for model in fitted
     ]
     rows = [*published_ones, *rows]
-    names = chosen_names(case, [row.algorithm.partition(",")[0] for row in rows])
+    names = case.chosen([row.algorithm.partition(",")[0] for row in rows])
     rows = [row for row in rows if row.algorithm.partition(",")[0] in names or row.algorithm in names]
     silent = [row for row in rows if row.time_s is None and row not in published_ones]
     texts = [f"{case.operation} {row.algorithm}: {row.note}; not predicted from measured times" for row in silent]

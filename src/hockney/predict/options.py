@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -14,6 +15,7 @@ from hockney.errors import RequestError
 from hockney.fields import Argument, Option
 from hockney.machine.shipped import MACHINE, usual
 from hockney.schedule.catalogue import algorithm_names
+from hockney.schedule.written import ENDING, define
 from hockney.units import parse_bytes, parse_extents, parse_positive_rate, parse_time
 from hockney.words import segment, wholes, written
 
@@ -209,6 +211,14 @@ class CollectiveCase(MessageCosts, Sizes):
     ] = None
     statistic: Annotated[str, Option()] = ""
     formulas: Annotated[bool, Option("Add formula, growth and largest term of each algorithm.")] = False
+
+    def chosen(self, offered_names: Sequence[str]) -> list[str]:
+        """The algorithms that are named; all that are offered where none is, or files alone."""
+        named = [name.strip() for name in self.algorithm.split(",")]
+        files = {name: define(self.operation, name).name for name in named if name.endswith(ENDING)}
+        if {*named} <= {"all", "best", *files}:
+            named = [*offered_names, *files]
+        return list(dict.fromkeys(files.get(name, name) for name in named))
 
 
 MOST_RANKS = 2**24

@@ -353,26 +353,27 @@ def text_of(path: str) -> str:
         raise RequestError(f"{reading.printable(path)} is no text: {error.reason}", HINT) from error
 
 
-def define(collective: str, path: str, text: str = "") -> Algorithm:
+def define(collective: str, path: str, text: str | None = None) -> Algorithm:
     """The algorithm of a file, or of a `text` that was kept of it, whose name is that of the file.
 
     RequestError for a file that cannot be read or is no schedule, and for two files of one name.
     """
-    # Links are followed, and a circle of them is what reading the file says.
-    place = os.path.realpath(path)
-    name = os.path.basename(path)
-    known_place, known_text, algorithm = _defined.get((collective, name), (None, "", None))
-    if not text and algorithm and not os.path.exists(place):
+    file, name = Path(path), Path(path).name
+    known_file, known_text, algorithm = _defined.get((collective, name), (None, "", None))
+    try:
+        new_file, new_text = (None, text) if text is not None else (os.path.realpath(file), text_of(path))
+    except reading.Absent:
+        if algorithm is None:
+            raise
+        return algorithm
+    if algorithm and (new_file, new_text) == (known_file, known_text):
         return algorithm
     if not _NAME.fullmatch(name):
         raise RequestError(
             f"{name!r} cannot be the name of a schedule", "rename the file to letters, digits and _ . + -"
         )
-    new_place, new_text = (None, text) if text else (place, text_of(path))
-    if algorithm and (new_place, new_text) == (known_place, known_text):
-        return algorithm
-    if known_place not in (None, new_place) and new_text != known_text:
-        raise RequestError(f"{path} and {known_place} are different schedules of one name", "rename one of them")
+    if known_file not in (None, new_file) and new_text != known_text:
+        raise RequestError(f"{path} and {known_file} are different schedules of one name", "rename one of them")
     algorithm = _core.define(collective, name, compiled(new_text, name))
-    _defined[collective, name] = new_place, new_text, algorithm
+    _defined[collective, name] = new_file, new_text, algorithm
     return algorithm
