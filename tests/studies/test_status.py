@@ -148,7 +148,7 @@ def test_a_study_of_parts_is_one_chain_of_jobs(tmp_path: Path, command: Fake) ->
         "--parts",
         "ring,sum3d",
     )
-    succeeded(*words, "--submit", "slurm", "--walltime", "20min", "--now")
+    succeeded(*words, "--submit", "slurm", "--site", "walltime=20min", "--now")
     written = sorted(path.name for path in (tmp_path / "s/jobs").glob("*.sh"))
     assert written[0] == "assignment-1n-2.sh"
     assert len(written) > 3

@@ -62,6 +62,16 @@ def test_so_does_what_a_terminal_shows_of_long_work(name: str, monkeypatch: pyte
     assert stream.getvalue().count(name) >= 2
 
 
+def test_warnings_that_no_file_keeps_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [f"number {number}" for number in range(say.MOST_WARNINGS + 2)]
+    say.warnings([*texts, texts[0], ""])
+    *printed, last = capsys.readouterr().err.splitlines()
+    assert printed == [f"warning: {text}" for text in texts[: say.MOST_WARNINGS]]
+    assert last.startswith("and 2 further warnings: ")
+    say.warnings(texts, "on the page")
+    assert capsys.readouterr().err == f"{len(texts)} warnings: on the page\n"
+
+
 def test_nobody_else_prints_for_a_person() -> None:
     folder = Path(cli.__file__).parent
     sayings = re.compile(r"Console\(|\.print\(|\brich\.(console|markup|progress|status)\b")

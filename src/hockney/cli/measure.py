@@ -102,7 +102,7 @@ def _show_measured(answer: api.MeasureAnswer) -> None:
     run = f"The run was {answer.run}: {RUNS[answer.run]}. " if answer.run else ""
     say.line(f"{run}{took}, {answer.records} records in {answer.campaign}.")
     _show_missing(answer)
-    say.warnings(answer.warnings, shown="")
+    say.warnings(answer.warnings)
     say.line(answer.next_step)
 
 

@@ -152,19 +152,25 @@ def warn(text: str) -> None:
     _aside("warning:", "yellow", text)
 
 
-def warnings(texts: Iterable[str], shown: str = "`--json` has all", run: str = "") -> None:
-    """The end of a verb, after its answer: one line for its warnings, their number if they are several.
+MOST_WARNINGS = 4
+"""Warnings in full where no file keeps them."""
 
-    `shown`: where they stand, as "`hockney show machine.json --warnings`"; empty: here, a line each.
+
+def warnings(texts: Iterable[str], shown: str = "", run: str = "", *, most: int = MOST_WARNINGS) -> None:
+    """The end of a verb, after its answer: its warnings, or their number alone where a file keeps several.
+
+    `shown`: where they stand, as "`hockney show machine.json --warnings`"; empty: nowhere, so up to `most` here.
     `run`: quiet, disturbed or unusable, as `machine.marks.noise` says.
     """
-    unlike = dict.fromkeys(filter(None, texts))
+    unlike = list(dict.fromkeys(filter(None, texts)))
     if shown and len(unlike) > 1:
         kind = f" ({run} run)" if run else ""
         _aside(counted(len(unlike), "warning"), "yellow", f"{kind}: {shown}", between="")
         return
-    for text in unlike:
+    for text in unlike[:most]:
         warn(text)
+    if further := unlike[most:]:
+        note(f"and {counted(len(further), 'further warning')}: `--json` has all")
 
 
 @contextmanager
@@ -174,7 +180,7 @@ def at_end(as_json: bool) -> Iterator[Callable[[str], None]]:
     try:
         yield texts.append
     finally:
-        warnings(texts, *[""] * as_json)
+        warnings(texts, most=len(texts) if as_json else MOST_WARNINGS)
 
 
 def wrong(what: str, text: str) -> None:

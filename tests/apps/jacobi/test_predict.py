@@ -69,7 +69,7 @@ def test_text(run: Run) -> None:
     assert lines[4].startswith("24 24x1x1, 1x24x1 2 46.08 MB 2705.040 1.000 ")
     assert lines[5].startswith("24 4x3x2 6 138.24 MB 2703.705 1.001 ")
     assert lines[6] == "tie: 24x1x1, 1x24x1 take exactly the same time"
-    assert lines[7].startswith("24x1x1, 1x24x1 are fastest, by 0.0493")
+    assert lines[7].startswith("24x1x1, 1x24x1 are fastest, by 0.049 %")
     assert lines[-2:] == [
         "communication exceeds 10 % of the time on no number of ranks",
         "communication exceeds 50 % of the time on no number of ranks",
