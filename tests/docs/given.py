@@ -18,7 +18,7 @@ Given = Callable[[str], Path]
 MAKERS: dict[str, Callable[[Path, Path, Given], object]] = {}
 """By name: what makes it at a path, with a `hockney`, from others that are given."""
 
-MOVED = r"1 failure\(s\), first: [0-9]+ of [0-9]+ points were not met at the level asked for"
+MOVED = r"1 failure, first: [0-9]+ of [0-9]+ points were not met at the level asked for"
 """Why a campaign that `hockney measure` ends with 4 may still do for a page: the machine changed its level.
 
 Such points are marked and not fitted; a reader may resume, and what follows works either way.

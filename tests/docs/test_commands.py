@@ -247,9 +247,9 @@ def test_an_error_of_the_program_is_no_answer(ended: BaseException | None, code:
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        ("1 failure(s), first: 3 of 18 points were not met at the level asked for (all)", 0),
-        ("2 failure(s), first: 3 of 18 points were not met at the level asked for (all)", 4),
-        ("1 failure(s), first: pingpong, 8 B: the launch ended", 4),
+        ("1 failure, first: 3 of 18 points were not met at the level asked for (all)", 0),
+        ("2 failures, first: 3 of 18 points were not met at the level asked for (all)", 4),
+        ("1 failure, first: pingpong, 8 B: the launch ended", 4),
     ],
 )
 def test_only_another_level_of_the_machine_is_no_failure(said: str, code: int, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def _left_out(contents: Contents) -> list[str]:
         return []
     launches = {record.launch or record.repetition for record in left_out}
     return [
-        f"Fit the folder to have the other levels too: {TABLE} is of the machine's common level, and "
-        f"leaves out {len(left_out)} measurements of {len(launches)} launch{'es' if len(launches) > 1 else ''} "
-        "that did not meet them at it, where others did; their samples are in the records"
+        f"Fit the folder to have the other levels too: {TABLE} holds the machine's common level. It leaves out "
+        f"{len(left_out)} measurements of {len(launches)} launch{'es' if len(launches) > 1 else ''} at other "
+        "levels; their samples are in the records"
     ]

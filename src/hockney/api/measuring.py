@@ -45,6 +45,7 @@ from hockney.studies.crowding import ONLY_CHECKS
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted
 from hockney.tune.loading import traps_of
+from hockney.units import counted
 from hockney.writing import NotWritten
 
 NOT_OF_EFFECTS = ("pairs", "off_cache", "window", "visits", "root", "adaptive")
@@ -100,7 +101,7 @@ def measure(
     if not quiet:
         first = prepared[0]
         say.line(f"{first.mpi_name} ({first.mpi_why})")
-        say.line(f"{plan.ranks} ranks, {len(prepared)} variant(s) → {campaign.own}")
+        say.line(f"{plan.ranks} ranks, {counted(len(prepared), 'variant')} → {campaign.own}")
         if given is not None:
             say.line(job_text(given))
     ended: Interrupted | NotWritten | None = None
@@ -135,7 +136,7 @@ def _planned(plan: Plan, output: Path, *, is_for_jobs: bool) -> MeasurePlanned:
     if ALL in plan.variants:
         unknown.append(f"{ALL} is counted as one variant: how many of them work, only a launch tells")
     if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
-        unknown.append(f"the ranks share cores, and how long they wait for these is not counted; {ONLY_CHECKS}")
+        unknown.append(f"ranks share cores, and the estimate leaves out their waiting; {ONLY_CHECKS}")
     return MeasurePlanned(
         campaign=str(output),
         **asdict(expected),

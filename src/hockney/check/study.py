@@ -216,8 +216,7 @@ def study(
         return Checked([], times.launches, *left, family_error, least_factor)
     if not found:
         raise RequestError(
-            "no guideline compares anything here: it needs an operation of the library's own choice at two "
-            "sizes, or two operations or algorithms on the same ranks",
+            "no guideline applies: each needs two sizes, two operations or two algorithms on the same ranks",
             f"measure some: `hockney measure --operation collectives --launches {MANY_LAUNCHES} -o FOLDER`",
         )
     pairs = compared(times, found)

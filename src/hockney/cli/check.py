@@ -30,21 +30,18 @@ hockney check after.json --against before.json --json
 def check(options: CheckOptions, as_json: JsonOption = False) -> None:
     """Check a library against performance guidelines: no call should take longer than others that do the same.
 
-    A broadcast that takes longer than a scatter and an allgather, a size that takes longer than a larger one, a
-    default that takes longer than one of our schedules: each violation is a defect of a library's choices, and
-    names what mends it. Calls are compared launch by launch, so that five launches are needed, and more of them
-    find smaller factors: the result says how small, and from how many launches on each comparison finds a factor
-    of 1.3 with a probability of 95 %.
+    A broadcast should not take longer than a scatter and an allgather, nor a size longer than a larger one. Each
+    violation is a poor choice of the library, and comes with a replacement. Calls are compared launch by launch:
+    five launches are needed, and more launches detect smaller factors.
 
-    Where no guideline is violated, the probability that any is reported is at most --family-error, however many
-    are compared (Holm's correction). With too few or too variable launches a comparison is undecided, never an
-    alarm. The same holds for what --against finds slower, and for what it finds faster.
+    The chance of any false alarm is at most --family-error, however many calls are compared (Holm's correction).
+    With too few or too variable launches a comparison is undecided, never an alarm. The same holds for --against.
 
-    A claim of growth, --claim, is fitted on few ranks. It is violated from the number of ranks on at which times
-    exceed it by more than chance.
+    A --claim of growth is fitted on few ranks. It is violated from the number of ranks where times exceed it by
+    more than chance.
 
-    Exit code 1: something is violated or slower. With --confirm what a second campaign does not show again does
-    not count.
+    Exit code 1: something is violated or slower. With --confirm only violations that a second campaign repeats
+    count.
     """
     with say.at_end(as_json) as warn:
         answer = api.check(options, partial(say.PointsBar, quiet=as_json), warn)

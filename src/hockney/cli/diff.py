@@ -21,8 +21,8 @@ hockney diff bluegene_p orfeo_thin --json
 def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
     """Compare two machines entry by entry, effect by effect: which differences exceed chance.
 
-    Numbers that three launches or more a side measured are judged, all together: at most 5 % of the differences
-    found are expected to be false. Entries are compared at a level of the machine that both met.
+    Numbers with three launches or more on each side are judged together: at most 5 % of the differences reported
+    are expected to be false. Entries are compared at a speed level that both machines had.
     """
     comparison = api.compare(options.a, options.b, points=options.points)
     difference = comparison.difference

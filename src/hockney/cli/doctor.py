@@ -10,6 +10,7 @@ from hockney import api
 from hockney.errors import EnvironmentLack
 from hockney.options.runner import DoctorOptions
 from hockney.terminal import JsonOption, say, verb
+from hockney.units import counted
 
 
 @verb(
@@ -87,8 +88,9 @@ def _machine(diagnosis: api.DoctorAnswer) -> list[str]:
     memory = f"{machine.memory_B / 2**30:.1f} GiB memory" if machine.memory_B is not None else "memory unknown"
     return [
         f"{machine.host}: {machine.cpu_model}, Linux {machine.kernel}, {memory}",
-        f"{machine.cores} core(s), {machine.cpus} CPU(s), {machine.packages} package(s), "
-        f"{machine.numa_domains} NUMA domain(s), {machine.threads_per_core} thread(s) per core",
+        f"{counted(machine.cores, 'core')}, {counted(machine.cpus, 'CPU')}, "
+        f"{counted(machine.packages, 'package')}, {counted(machine.numa_domains, 'NUMA domain')}, "
+        f"{counted(machine.threads_per_core, 'thread')} per core",
         f"localities that can be measured here: {localities} (network: give --hosts)",
         f"C++ compiler: {diagnosis.compiler or 'none on PATH'}",
         f"frequency governor: {machine.governor or 'not shown by this kernel'}",

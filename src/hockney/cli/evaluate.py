@@ -25,24 +25,20 @@ hockney evaluate rings --operation ring
 def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     """Fit each model to a part of what was measured and print its errors on the rest.
 
-    The best baseline comes first: of the models by which `hockney predict` does not answer, the one with the
-    smallest median error, for a collective on the points that all predict. Errors of the model that answers
-    (`piecewise`, `simulated`) never stand alone: --model
-    with it adds all baselines.
+    The best baseline comes first: the most accurate of the simple methods that `hockney predict` does not use.
+    Selecting the model that it does use (`piecewise`, `simulated`) prints all baselines, too.
 
-    Point to point: every second size of each series is held out. A series is one source, system, MPI, mapping and
-    rank pair. Its sizes are sorted; those at odd positions are held out, the first and the last never. Quantiles
-    are over the held-out sizes of all series. `nonphysical` counts fits with a negative parameter. Interpolation
-    between the neighbouring sizes stands beside the models. `corrected` is what `hockney predict` answers.
+    Point to point: every second size of each series is held out, the first and the last never. A series is one
+    source, system, MPI, mapping and rank pair. Quantiles are over the held-out sizes of all series. `nonphysical`
+    counts fits with a negative parameter. `corrected` is what `hockney predict` answers.
 
-    A collective: --train and --test say which points the models see and which they are asked for, by columns of
-    the table (`ranks <= 64 and mapping in ['core', 'node']`) or at random (`sample(0.05, seed=1)`). `failed`
-    counts points that a model cannot predict, `regret` is what it costs to run the algorithm that it thinks
-    fastest instead of the one that is.
+    A collective: --train and --test select points by columns of the table, or at random:
+    `ranks <= 64 and mapping in ['core', 'node']`, or `sample(0.05, seed=1)`. `failed` counts points that a model
+    cannot predict. `regret` is the extra time of the algorithm that it thinks fastest, over that of the fastest.
 
-    A ring: every second number of processes is held out, and foretold by the lines between breaks.
+    A ring: every second number of processes is held out, and predicted by the lines between breaks.
 
-    The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
+    The error of a point is |predicted − measured| / measured. `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
     with say.progress(quiet=as_json or not (options.train or options.test)) as progress:

@@ -35,15 +35,14 @@ hockney identify campaign --watch
 def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
     """Which algorithm a library uses by itself (`default`), and at which sizes and ranks it switches.
 
-    A setting that forces an algorithm is told first, as the launches recorded it. The library's decision is read
-    by its version where that is known. Elsewhere the times tell: each candidate, an algorithm of the library,
-    takes what it took in the same table, or what it takes when it is simulated, and along the sizes the library
-    changes its mind rarely. At most three names are an answer; algorithms whose simulated times differ by less
-    than 3 % are one name. Where more would be needed, the answer is that it cannot be told.
+    A setting that forces an algorithm comes first, as the launches recorded it. Next comes the published decision
+    of the library's version. Elsewhere the times decide: they are compared with those of each algorithm of the
+    library, measured in the same table or simulated. The answer has at most three names, and is otherwise
+    undecided. Algorithms whose simulated times differ by less than 3 % count as one name.
 
-    With --watch the library itself is launched: at each size its default is called once, and each of its
-    algorithms; those that send the same messages to the same ranks are the answer, and switches are found to the
-    byte. Of a campaign the answer is kept in its folder, where predictions of `default` use it.
+    With --watch the library itself is launched. At each size its default is called once, and each of its
+    algorithms. Those that send the same messages to the same ranks are the answer, with switches located to the
+    byte. The answer is kept in the campaign's folder, where predictions of `default` use it.
     """
     with say.progress(quiet=as_json) as progress:
         answer = api.identify(options, progress)

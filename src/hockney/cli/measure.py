@@ -49,8 +49,8 @@ def measure(
 ) -> None:
     """Measure point-to-point communication and collectives of an MPI on this machine.
 
-    Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
-    one starts, and --resume goes on after an interruption.
+    The measurement itself chooses sizes, repetitions and warm-up. Every point is on disk before the next starts,
+    and --resume continues after an interruption.
     """
     confirm = _confirm if sys.stdin.isatty() and not json else None
     asked = api.MeasureRequest(options, submission, written(context), confirm)
@@ -126,6 +126,6 @@ def _incomplete(answer: api.MeasureAnswer) -> Incomplete:
             f"submit it again, or `hockney measure -o {answer.campaign} --resume` in the next job",
         )
     return Incomplete(
-        f"{len(answer.failures)} failure(s), first: {answer.failures[0]}",
+        f"{counted(len(answer.failures), 'failure')}, first: {answer.failures[0]}",
         f"what was measured is kept; `hockney measure -o {answer.campaign} --resume` tries the rest again",
     )

@@ -37,8 +37,8 @@ def study(
 ) -> None:
     """Measure, model and compare what a question needs, and write one page that begins with the answers.
 
-    A study is a TOML file: its steps are commands of `measure` and `run`. It prints what it will take, keeps each
-    step on disk, and ends with a machine file, a page and the findings as JSON, all in one folder.
+    A study is a TOML file: its steps are commands of `measure` and `run`. It prints how long it will take, and
+    keeps each step on disk. It ends with a machine file, a page and the findings as JSON, all in one folder.
     """
     answer = api.study(options, launching, submission, quiet=json)
     if json:

@@ -29,11 +29,11 @@ hockney tune machine.json --for openmpi-classic -o rules.conf --ranks 4,8""",
 def tune(options: TuneOptions, json: JsonOption = False) -> None:
     """Write rules by which the library takes faster algorithms than by default.
 
-    A rule is written only where an algorithm is faster than the default by more than chance, as on a report's
-    map; elsewhere, and for ranks and sizes that were not measured, the default stays. The variables of --for
-    mpich-cvars hold for all ranks and sizes: only an algorithm that is slower nowhere is taken.
+    A rule is written only where an algorithm is faster than the default by more than chance. Elsewhere, and for
+    ranks and sizes that were not measured, the default stays. The variables of --for mpich-cvars hold for all
+    ranks and sizes: an algorithm that is slower anywhere is not used.
 
-    Open MPI's rules hold for every operator: most algorithms change the order of operands, which counts where an
+    Open MPI's rules hold for every operator. Most algorithms change the order of operands, which matters where an
     operator is not commutative.
 
     With --verify, fresh launches try the rules first. Exit code 1: the library rejects or ignores rules.

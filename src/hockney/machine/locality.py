@@ -77,7 +77,7 @@ def locality_of(
             return PairLocality("network")
     if system is None:
         where = "they share a node that no system describes" if nodes == 1 else "no system is described"
-        of_job = "" if is_of_ranks else f"nodes and ppn are not those of {ranks} ranks; "
+        of_job = "" if is_of_ranks or ranks is None else f"nodes and ppn are not those of {ranks} ranks; "
         return PairLocality(None, of_job + where)
     if not mapping:
         return PairLocality(None, "their mapping is not stated")

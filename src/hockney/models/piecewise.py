@@ -24,7 +24,7 @@ from hockney.models._regimes import ROUNDS, DoubtfulBreak, SizeCurve, SizeSegmen
 from hockney.models.base import Fit, PiecewiseLine, Regime, models
 from hockney.records.series import Series
 from hockney.statistics import Array, standard_error
-from hockney.units import format_bytes, percent
+from hockney.units import format_bytes
 
 
 def _noise(series: Series) -> Array:
@@ -82,15 +82,14 @@ def _notes_of_points(curve: SizeCurve, segments: Sequence[SizeSegment]) -> Itera
             size_B = curve.size_B[segment.aside]
             ratio = curve.time_s[segment.aside] / (segment.alpha_s + segment.beta_s_per_B * size_B)
             yield (
-                f"{format_bytes(size_B)} is set aside: it took {ratio:.3g} times as long as the sizes around it "
-                "say, and one size makes no regime"
+                f"{format_bytes(size_B)} is an outlier, {ratio:.3g} times as slow as its neighbours; not fitted"
             )
 
 
 def _note_of_break(judged: DoubtfulBreak) -> str:
-    place = f"the break between {format_bytes(judged.low_B)} and {format_bytes(judged.high_B)}"
-    verdict = "" if judged.recurs else ": it is left out"
-    return f"{place} recurred in {percent(judged.share)} of {ROUNDS} curves drawn from the intervals{verdict}"
+    place = f"between {format_bytes(judged.low_B)} and {format_bytes(judged.high_B)}"
+    verdict = "" if judged.recurs else "; left out"
+    return f"the break {place} recurred in {judged.share * ROUNDS:.0f} of {ROUNDS} resampled curves{verdict}"
 
 
 def _regimes(curve: SizeCurve, segments: Sequence[SizeSegment], series: Series) -> list[Regime]:

@@ -178,8 +178,8 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
         row.algorithm for row in rows if row.time_s is not None and row.time_s < least_s * (1 - ROUNDING)
     ]:
         warnings.append(
-            f"{', '.join(below)}: predicted below the {format_time(least_s)} that the machine file has as the "
-            "least time of this collective, because messages share no link here: --topology shares them"
+            f"{', '.join(below)}: predicted below the machine's least time of {format_time(least_s)}, as "
+            "messages share no link here. Give --topology"
         )
     if any(row.method == "published" for row in rows):
         warnings.append(

@@ -277,7 +277,7 @@ def _by_times(training: Training, costs: MachineCosts | str) -> IdentifiedOperat
         found = identify(training, [FromCosts(one) for one in costs.unsure(reduces=reduces)])
         warnings.append(
             f"no named algorithm was measured beside {DEFAULT}: candidates are simulated with {costs.origin}, "
-            "and may be off by a factor of two; of algorithms that are no candidates most go unnoticed"
+            "and may be off by a factor of two. Most other algorithms would go unnoticed"
         )
     warnings += _below(training, found)
     if any(len(chain.cells) == 1 for chain in found.chains):

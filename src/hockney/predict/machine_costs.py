@@ -316,7 +316,7 @@ def _stand_ins(entries: Sequence[Entry], *, can_choose: bool) -> list[str]:
             f"{len(entries)} measured configurations answer ({among}); {title(first, entries)} is taken{choose}"
         )
     if first.variant not in ("", "default") or first.cache not in ("", "warm"):
-        said.append(f"{title(first)} stands in for the default variant with a warm cache, which was not measured")
+        said.append(f"uses {title(first)}: the default variant with a warm cache was not measured")
     return said
 
 

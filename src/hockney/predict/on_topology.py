@@ -131,8 +131,8 @@ class RanksOnTopology:
         """What is taken of the network, as the text of a warning."""
         return (
             f"{len(self.among.nodes)} nodes of {self.among.links.network.spec}, up to {self.ppn} ranks on each, "
-            f"links of {format_rate(self.link_B_per_s)} ({self.source}); up to {MOST_LINKED:,.0f} messages on a "
-            "torus share each link; of more there is only a lower bound; other networks bound by their bisection"
+            f"links of {format_rate(self.link_B_per_s)} ({self.source}). Up to {MOST_LINKED:,.0f} messages on a "
+            "torus share each link; for more, and on other networks, the bisection gives a lower bound"
         )
 
 

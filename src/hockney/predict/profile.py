@@ -171,8 +171,8 @@ def predict_profile(case: ProfileCase) -> PredictedProfile:
     warnings = list(dict.fromkeys(costs.warnings))
     if ranks != profile.ranks:
         warnings.append(
-            f"communicators of all {profile.ranks} ranks are taken as {ranks}; others keep their ranks, and all "
-            "calls their bytes and their number"
+            f"assumed: communicators of all {profile.ranks} ranks grow to {ranks}; others keep their ranks, and "
+            "calls their bytes and number"
         )
     if profile.left_out is not None:
         warnings.append(

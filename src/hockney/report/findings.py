@@ -116,7 +116,7 @@ def of_crowding(launches: Sequence[LaunchLine], anchor: str) -> list[Finding]:
         return []
     text = (
         f"Ranks shared cores in {crowded} of {counted(len(launches), 'launch', plural='launches')}: their times "
-        "contain waiting for a core, only the checks of results count."
+        "include waiting for a core, only correctness counts."
     )
     return [Finding(text, anchor, FIRST, verdict="bad")]
 

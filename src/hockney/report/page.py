@@ -56,14 +56,14 @@ READING = (
     "break. Dotted vertical lines mark the cache sizes of the ranks' cores and the library's eager "
     "limit. Dashed horizontal lines mark peaks: the nodes' links or those given with --peak. Beside them stands "
     "the share that the highest throughput of messages on that link reaches.",
-    "Every model is drawn, good or bad: least_squares is the plain straight line of the literature, "
-    "which the largest messages dominate, and may be negative for small ones; asymptotic takes the latency "
-    "from the smallest and the bandwidth from the largest messages; hockney is one line that minimises "
-    "relative errors; piecewise is a line for each of at most five regimes, and predictions follow the measured "
-    "sizes beside it; loggp adds dedicated measurements of the CPU's share.",
-    "An error means something only at points that the fit has not seen. “Left out” errors come "
-    "from leaving out one point at a time; the held-out check fits every model again without the "
-    "points at odd positions (first and last stay) and predicts those.",
+    "Every model is drawn, good or bad. least_squares is the plain straight line of the literature: the largest "
+    "messages dominate it, and small ones may come out negative. asymptotic takes the latency from the smallest "
+    "and the bandwidth from the largest messages. hockney is one line that minimises relative errors. piecewise "
+    "is a line for each of at most five regimes; predictions follow the measured sizes beside it. loggp adds "
+    "dedicated measurements of the CPU's share.",
+    "An error means something only at points that the fit has not seen. “Left out” errors come from leaving out "
+    "one point at a time. The held-out check fits every model without the points at odd positions, and predicts "
+    "those; the first and last stay.",
     "n½ is the message size that reaches half the asymptotic bandwidth. KiB and MiB are powers of "
     "1024, kB, MB and GB powers of 1000.",
 )

@@ -14,8 +14,8 @@ from hockney.units import counted, format_bytes, format_time
 ID = "verification"
 MEANING = (
     "Launches by default and with the rules took turns. The gain is the time by default over that with the "
-    "rules, launch by launch, with its 95 % interval; the regret is by how much longer than the best of the "
-    "measured algorithms takes what the file says."
+    "rules, launch by launch, with its 95 % interval. The regret is how much longer the rule takes than the best "
+    "measured algorithm."
 )
 EFFECT = {"proven": "in effect", "none": "not in effect", "not proven": "not proven"}
 

@@ -28,8 +28,7 @@ def other_tools(launch: UserLaunch) -> list[str]:
     said = []
     if any("LD_PRELOAD" in word for word in launch.words):
         said.append(
-            "the launch line sets LD_PRELOAD itself: where that setting counts the layer is not there, and where "
-            "the layer's counts, what the line names is not"
+            "the launch line sets LD_PRELOAD itself: processes get either that setting or the layer, never both"
         )
     words = re.split("[ :]", os.environ.get("LD_PRELOAD", ""))
     files = [Path(word) for word in words if "/" in word]

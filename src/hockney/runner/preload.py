@@ -128,8 +128,8 @@ def _why_unseen(launch: UserLaunch, code: int) -> str:
     ended = f"the program ended with exit code {code} before MPI_Finalize, or " if code else ""
     mpi = launch.mpi.describe() if launch.mpi else "that"
     return (
-        f"the layer saw no MPI_Finalize: {ended}the program calls no MPI, has its MPI linked in statically, uses "
-        f"another than {mpi}, or its rank 0 cannot write to {cache_root()}"
+        f"the layer saw no MPI_Finalize: {ended}the program calls no MPI, links it statically, uses another MPI "
+        f"than {mpi}, or its rank 0 cannot write to {cache_root()}"
     )
 
 

@@ -25,11 +25,8 @@ from hockney.runner.session import LaunchFailed, NoAnswer, Session
 from hockney.studies.files import Value
 from hockney.units import format_bytes, format_time
 
-ONLY_CHECKS = "only the checks of results are to be read; times contain waiting for a core"
-BEFORE = (
-    "they share cores: a probe of what they wait comes first, and the plan and its time follow from it; "
-    f"{ONLY_CHECKS}"
-)
+ONLY_CHECKS = "only correctness counts, times include waiting for a core"
+BEFORE = f"they share cores: a probe of their waiting comes first, and sets the plan and its time; {ONLY_CHECKS}"
 PROBED_B = 2
 LONGEST_VISIT_S = 15.0
 """No more ranks are probed than those among which the shortest measurement takes so long: a study of hundreds of

@@ -124,8 +124,8 @@ def check_needs(study: Study, contents: Contents, source: Path, measured: Collec
         raise RequestError(
             f"{source} holds nothing that the study {study.name} is about ({', '.join(lacking)}); "
             f"it holds {', '.join(sorted(there)) or 'no operation'}",
-            "a tidy table has them in its column `operation`, with `ranks`, `bytes` and `time_us` beside; the "
-            "output of programs is imported in the formats that `hockney import --help` lists",
+            "a tidy table has them in its column `operation`, with `ranks`, `bytes` and `time_us` beside it. "
+            "`hockney import --help` lists the formats of other programs",
         )
     halves = [name for name in lacking if name in measured]
     others = [name for name in lacking if name not in measured]

@@ -187,8 +187,8 @@ The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and
         """The time of an iteration on process grids, ranked, with intervals, and where communication matters.
 
 The exchange of halos and the sums over all ranks (recursive doubling) are simulated, message by message, with
-the machine's costs; an unknown takes what runs of `hockney run cg` took, or --cell-time. Runs of two sizes or
-more say, too, how many iterations a solution takes, and so how long it is.""",
+the machine's costs. The time of an unknown comes from runs of `hockney run cg`, or from --cell-time. Runs of two
+sizes or more also give the number of iterations to a solution, and its time.""",
         "hockney predict cg --size 512x512x512 --ranks 48 --grid all --cell-time 2ns\n"
         "hockney predict cg --size 4096x4096 --ranks 64 --grid 8x8x1 --table folder --machine m.json --json",
         {"case": CgCase},

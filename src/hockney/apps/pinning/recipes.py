@@ -20,8 +20,8 @@ _BY_SRUN_TO_US = ("--input=", "--kill-on-bad-exit=", "--export=")
 
 
 _OF_SLURM = (
-    "add --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH and Intel MPI, if `srun --mpi=list` has it; instead of "
-    "--cpu-bind, --hint=nomultithread keeps to one hardware thread of each core"
+    "add --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH and Intel MPI, if `srun --mpi=list` has it. "
+    "Instead of --cpu-bind, --hint=nomultithread keeps to one hardware thread of each core"
 )
 
 

@@ -132,9 +132,9 @@ APP = App(
     run=Question(
         """Messages that travel once around a ring of processes, in both directions at once.
 
-Each cycle ends when every process has its own two messages back; values and tags are checked in all of them.
-Over several numbers of processes, lines are fitted between the places where the placement fills a cache, a
-package or a node; half the slope is the latency of a message.""",
+Each cycle ends when every process has its own two messages back. Values and tags are checked in every cycle.
+Over several numbers of processes, lines are fitted, with breaks where the placement fills a cache, a package or a
+node. Half the slope is the latency of a message.""",
         "hockney run ring --ranks 4 --format messages\n"
         "hockney run ring --ranks 1-24 --map-by core,node -o FOLDER --csv ring.csv\n"
         "hockney run ring --ranks 1-24 --exchange sendrecv,nonblocking --machine machine.json --figure ring.png",
@@ -143,8 +143,8 @@ package or a node; half the slope is the latency of a message.""",
     predict=Question(
         """The time of one cycle of `hockney run ring`: all messages back where they started.
 
-From the messages of a machine file, PingPing where it was measured, for the neighbours that a placement
-makes; or from a latency and a bandwidth alone.""",
+It comes from the messages of a machine file, between the neighbours of a placement; PingPing is preferred. A
+latency and a bandwidth alone are enough, too.""",
         "hockney predict ring --ranks 1-24\n"
         "hockney predict ring --ranks 2,64,128,256 --system orfeo-epyc --mapping core --exchange nonblocking\n"
         "hockney predict ring --ranks 2-24 --link 0.34us,6372.991MB/s:12:0.57us,5530.801MB/s "
@@ -154,11 +154,11 @@ makes; or from a latency and a bandwidth alone.""",
     ),
     unit="a cycle",
     rate="hops/s",
-    about="A process more is two messages more: on a line T(P) = a + 2 T_l P, the latency of a message is T_l = "
-    "slope/2; where both messages of a hop travel at once, that is half a hop. e = (t_max − t_min)/2 over "
-    "the repetitions.",
-    about_prediction="each hop costs the slowest link between neighbours: twice where messages take turns, once "
-    "where both travel at once; then what keeps a processor busy is added.",
+    about="One more process is two messages more: on a line T(P) = a + 2 T_l P the latency of a message is T_l = "
+    "slope/2. Where both messages of a hop travel at once, that is half a hop. e = (t_max − t_min)/2 over the "
+    "repetitions.",
+    about_prediction="each hop costs the slowest link between neighbours, twice where messages take turns, plus "
+    "the time that a processor is busy.",
 )
 
 apps.register("ring")(APP)

@@ -45,9 +45,9 @@ def ring(curves: Mapping[str, RingComparison], model: str, name: str = "ring") -
         name,
         f"{title}.",
         f"{title}: the time of a cycle against the number of processes, for {', '.join(curves)}.",
-        "Dots are medians with 95 % intervals; lines are fitted to relative residuals between breaks, grey "
-        "dotted ones to absolute residuals; intervals may reach beyond the figure; dashed verticals are where "
-        "the placement fills something.",
+        "Dots are medians with 95 % intervals, which may reach beyond the figure. Lines are fitted to relative "
+        "residuals between breaks, grey dotted ones to absolute residuals. Dashed verticals are where the "
+        "placement fills a cache, a package or a node.",
         Chart([[panel]], 4.2, title=title, columns=2),
     )
 

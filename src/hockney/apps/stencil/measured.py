@@ -105,8 +105,8 @@ class Computation:
             return ""
         return (
             f"a rank's box has {largest_box_B(stencil) / 2**20:.3g} MiB, those of the runs "
-            f"{boxes_B[0] / 2**20:.3g} to {boxes_B[-1] / 2**20:.3g} MiB: what a cell takes may differ, as caches "
-            "hold one or not, and there is no interval"
+            f"{boxes_B[0] / 2**20:.3g} to {boxes_B[-1] / 2**20:.3g} MiB: caches may change a cell's time, so "
+            "there is no interval"
         )
 
 

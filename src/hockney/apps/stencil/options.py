@@ -27,9 +27,8 @@ SUMS = "recursive_doubling"
 """The schedule that a sum over all ranks is taken for."""
 Faces = Literal["datatype", "packed"]
 ABOUT_PREDICTION = (
-    "only communication is predicted, simulated with the measured messages between two ranks; what a cell "
-    "takes, and packing where it is measured, is what each run says itself. On one rank there is nothing to "
-    "predict."
+    "only communication is predicted, simulated with the measured messages between two ranks. The time of a "
+    "cell, and packing where it is measured, are those of each run. On one rank there is nothing to predict."
 )
 Parameters = dict[str, int | float | str]
 """The keys of a request."""

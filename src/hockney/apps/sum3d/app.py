@@ -177,8 +177,8 @@ hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memor
     unit="a cycle",
     rate="10⁶ sums/s",
     about="Communication: scatters and gather, which also wait for the slowest rank, of the time of all ranks.",
-    about_prediction="scatter and gather from messages of the farthest locality that was measured, the sum and "
-    "copies from the memory bandwidth that each run measured itself: in those parts nothing is foretold.",
+    about_prediction="scatter and gather from messages of the farthest measured locality. The sum and copies "
+    "take the memory bandwidth that each run measured: those parts are no prediction.",
 )
 
 apps.register("sum3d")(APP)

@@ -25,8 +25,8 @@ _EQUATION_2 = {
 def traffic(routed: Routed, options: TrafficOptions, nodes: NodeChoice, json: JsonOption = False) -> None:
     """Worst and average congestion of a traffic: the most loaded links and the bandwidth they leave to a node.
 
-    Congestion is the number of messages that share one link of a node; on a faster or slower link, the number
-    that would take as long on a link of a node. Bounds follow from links and routing alone: no protocol, no
+    Congestion is the number of messages that share one link of a node. On a faster or slower link it is the
+    number that would take as long on a node's link. Bounds follow from links and routing alone: no protocol, no
     overhead, no contention for buffers.
     """
     with say.progress(quiet=json) as progress:

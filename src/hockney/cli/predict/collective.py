@@ -25,11 +25,10 @@ hockney predict alltoall --ranks 512 --bytes 64KiB --machine bluegene_p --topolo
 def collective(context: typer.Context, case: CollectiveCase, as_json: JsonOption = False) -> None:
     """The time of a collective by every algorithm.
 
-    Each algorithm is simulated with the machine's point-to-point costs (or those of a description of the
-    system, as a rough bound), or, with --table, calibrated on measured collectives, with intervals. Where
-    ranks are symmetric, one stands for all (`by_class`); where each further rank adds the same round, a line
-    through two small numbers of ranks gives the time (`closed_form`). The answer names the best algorithm
-    with its margin, or says that it cannot be told apart.
+    Each algorithm is simulated with the machine's point-to-point costs. A description of the system gives a rough
+    bound instead. With --table predictions are calibrated on measured collectives, and have intervals. Symmetric
+    ranks are simulated once (`by_class`). Where each further rank adds the same round, a line through two small
+    numbers of ranks gives the time (`closed_form`). The answer names the best algorithm with its margin.
     """
     case = case.model_copy(update={"operation": chosen(context)})
     with say.progress(quiet=as_json or case.table is None) as progress:

@@ -57,7 +57,7 @@ def _show(answer: api.PredictedProfile) -> None:
         how = f"by {change.algorithm} instead of {change.instead_of}"
         say.line(f"{what} {how} would save {format_time(change.saved_s)} ({change.factor:.1f} times as fast)")
     if answer.unknown_s:
-        say.line(f"? what {mpi} would choose is not known: the best algorithm stands for it")
+        say.line(f"? {mpi}'s choice is unknown: the fastest algorithm is shown")
     if not answer.changes and answer.unknown_s < answer.time_s:
         known = " where the library's own choice is known" if answer.unknown_s else ""
         say.line(f"no other algorithm is predicted to be clearly faster{known}")

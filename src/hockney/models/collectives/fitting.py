@@ -224,7 +224,7 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
         points=_rows_of(points),
     )
     if points.time_s.size < needed:
-        note = f"{points.time_s.size} points are too few for a formula: {needed} at least"
+        note = f"too few for a formula: {points.time_s.size} of the {needed} points that it takes"
         quality = _quality(problem, [], weight, np.ones_like(weight))
         return bare.model_copy(update={"quality": quality, "notes": [note]})
     noise = LEAST_NOISE

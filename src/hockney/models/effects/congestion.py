@@ -278,8 +278,8 @@ def _notes(
     stated = parameters["worst_congestion"].value
     if float(np.median([np.median(pairing.slowest) for pairing in slowest])) < stated > NO_CONGESTION:
         notes.append(
-            "the slowest pair's later visits were quicker than what the averages hold: other pairs were disturbed"
-            " while they were measured; the worst is told as no less than these"
+            "other pairs were disturbed while they were measured: the worst is given as at least their averages, "
+            "above the slowest pair's later visits"
         )
     if parameters["effective_fraction"].low is None:
         notes.append(f"fewer than {LEAST_DRAWS} bisections: no interval")

@@ -183,8 +183,8 @@ def _state(effect: Effect, way: str, fitted: LayoutFit, bound_s: float, records:
             effect.state(
                 "exact",
                 " + ".join([f"T = {common}", *(f"{time(each_s)} · {name}" for each_s, name in counted)]),
-                f"{way}, {which}; e elements; beyond those of a contiguous message B blocks, C of them "
-                f"longer than {STORED_B} B, l lines, p pages{limit}; lines in {label}",
+                f"{way}, {which}; e elements. Beyond a contiguous message: B blocks, C of them longer than "
+                f"{STORED_B} B, l lines, p pages{limit}; lines in {label}",
             )
 
 

@@ -190,7 +190,7 @@ def _enter_parameters(effect: Effect, search: QueueSearch) -> None:
     else:
         effect.cannot_tell(
             f"up to {search.depth} entries no undisturbed search took {VISIBLE} times as long as in an empty "
-            "queue; measure on an idle node, with a longer --budget",
+            "queue. Measure on an idle node, with a longer --budget",
             f"{search.name}_entry_bound_s",
         )
 

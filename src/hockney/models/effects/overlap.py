@@ -114,8 +114,8 @@ def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     expect_undamaged(records)
     if len({"thread_cpus" in record.parameters for record in records}) > 1:
         raise RequestError(
-            "some transfers were measured with a progress thread of the runner and some without, under one name; "
-            "measure them as two variants, in a new campaign"
+            "some transfers were measured with a progress thread of the runner and some without, under one name. "
+            "Measure them as two variants, in a new campaign"
         )
     points = _points(records)
     effect.points = [_row(point) for point in points]
@@ -235,8 +235,8 @@ def _enter_overlap(effect: Effect, name: str, points: Sequence[_Transfer]) -> No
         effect.know(name, float(np.median(values)), "1", min(lows), max(highs))
         return
     slow = (
-        "at every size both together take longer than one after the other, or times vary too much: measure "
-        "larger messages, on a machine that does nothing else"
+        "at every size both together take longer than one after the other, or times vary too much. Measure "
+        "larger messages, on an idle machine"
     )
     short = "the transfers take less than twenty readings of the clock: measure larger messages"
     effect.cannot_tell(slow if clear else short, name)
@@ -264,8 +264,8 @@ def _enter_overhead(
     usable = [point for point in points if point.eager or point.has_progressed]
     if len({point.size_B for point in usable}) < 2:
         why = (
-            "the transfer does not proceed without the host, and the calls wait for it as well: a variant with a "
-            "progress thread, or hardware that transfers by itself, would tell the host's part"
+            "the transfer does not proceed without the host, and the calls wait for it. A variant with a "
+            "progress thread, or hardware that transfers by itself, would show the host's part"
             if len(usable) < len(points)
             else "fewer than two sizes of this protocol: measure with a larger --largest"
         )

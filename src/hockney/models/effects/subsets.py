@@ -225,8 +225,8 @@ def _row(point: _SubsetsPoint) -> dict[str, Cell]:
 
 def _notes(records: Sequence[EffectRecord], points: Sequence[_SubsetsPoint]) -> list[str]:
     notes = [
-        "the time of a subset is its last exit minus its first entry; `factor` is of the mean, `slowest` of the"
-        " slowest of the same subsets alone and together"
+        "the time of a subset is its last exit minus its first entry. `factor` compares the means of the same "
+        "subsets together and alone, `slowest` the slowest"
     ]
     if any(point.measured_alone < point.subsets for point in points):
         notes.append(

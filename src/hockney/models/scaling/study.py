@@ -173,8 +173,8 @@ def in_words(broken: Break) -> str:
     """The break with its interval."""
     return (
         f"between {broken.before} and {broken.after} processes the time steps by a factor of "
-        f"{broken.ratio.value:.3g}{broken.ratio.bounds(about='')}: no law goes through that, and those here have "
-        f"that factor from {broken.after} processes on"
+        f"{broken.ratio.value:.3g}{broken.ratio.bounds(about='')}: the laws have that factor from there "
+        "on"
     )
 
 

@@ -115,8 +115,7 @@ libraries.register("mpich")(
         choose,
         run,
         SCHEDULES,
-        "decisions of MPICH 4.0 to 5 with device ch4. Without a schedule are bcast, reduce, allreduce and "
-        "barrier of several ranks on a node, which use shared memory; and alltoall of over 32 ranks between "
-        "256 B and 32 KiB",
+        "decisions of MPICH 4.0 to 5 with device ch4. There is no schedule for bcast, reduce, allreduce and "
+        "barrier within a node (shared memory), nor for alltoall of over 32 ranks and 256 B to 32 KiB",
     )
 )

@@ -298,9 +298,9 @@ libraries.register("openmpi")(
         choose,
         run,
         SCHEDULES,
-        "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks that share several "
-        "nodes are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's "
-        "component such as hcoll or ucc, where it is built in, decides before it",
+        "decisions of Open MPI's own component tuned, versions 1.10 to 5. From 5.0 on, component han serves "
+        "ranks that share several nodes, except for alltoall and reduce_scatter; it has no schedule. A vendor's "
+        "component such as hcoll or ucc decides before it",
         lambda operation, version, ranks, nodes: "han" if is_of_han(operation, version, ranks, nodes) else "",
     )
 )

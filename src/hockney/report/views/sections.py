@@ -198,7 +198,7 @@ def quality_lines(model: CollectiveModel) -> list[str]:
     ]
     if quality.left_out_median is not None:
         lines.append(
-            f"left out one by one: median error {percent(quality.left_out_median)}, 95 % within a factor of "
+            f"leave-one-out: median {percent(quality.left_out_median)}, 95 % within a factor of "
             f"{quality.model_factor:.3g}"
         )
     return lines

@@ -53,9 +53,9 @@ MOST_SEGMENT_B = 2**31 - 1
 
 CAUTION = (
     "only Open MPI's component tuned reads these rules. From 5.0 on, with several ranks on each of several "
-    "nodes, han is asked in its place, unless the launch says `--mca coll ^han`; calls without a rule then "
+    "nodes, han is asked in its place, unless the launch says `--mca coll ^han`. Calls without a rule then "
     "follow tuned's own choice. A rule holds for every operator: trees and rings change the order of "
-    "operands, which counts where an operator is not commutative"
+    "operands, which matters where an operator is not commutative"
 )
 
 

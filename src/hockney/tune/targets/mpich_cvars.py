@@ -86,7 +86,7 @@ targets.register("mpich_cvars")(
         read=read,
         settings=settings,
         whole=True,
-        caution="a variable holds for all ranks and sizes of its operation, measured or not; "
-        "it takes the operation from the device (…_DEVICE_COLLECTIVE=0), which within a node uses shared memory",
+        caution="a variable holds for all ranks and sizes of its operation, measured or not. "
+        "It takes the operation from the device (…_DEVICE_COLLECTIVE=0), which within a node uses shared memory",
     )
 )

@@ -247,7 +247,7 @@ targets.register("mpich_json")(
         read=read,
         trap=_trap,
         settings=settings,
-        caution="an operation with a rule is taken from the device (…_DEVICE_COLLECTIVE=0), at all its sizes: "
-        "where no rule is, MPICH's choice above the device decides; the file is of this very version",
+        caution="an operation with a rule is taken from the device (…_DEVICE_COLLECTIVE=0), at all its sizes. "
+        "Without a rule, MPICH's choice above the device decides; the file is of this very version",
     )
 )
