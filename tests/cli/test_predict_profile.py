@@ -146,7 +146,7 @@ def test_where_the_librarys_choice_is_not_known_it_is_said(tmp_path: Path) -> No
     assert said["changes"] == []
     assert said["time_s"] == said["best_s"] == said["unknown_s"] == said["rows"][0]["unknown_s"]
     _, shown, _ = outcome("predict", file, "--ranks", "64", "--machine", MACHINE)
-    assert "what HAL MPI 1.0 would choose is not known" in shown
+    assert "HAL MPI 1.0's choice is unknown" in shown
     assert "no other algorithm" not in shown
     file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}), call("isend", 0, {8: 4}), mpi=OLD)
     _, shown, _ = outcome("predict", file, "--ranks", "2", "--machine", MACHINE)
