@@ -202,7 +202,5 @@ def lines_of(module: str) -> dict[str, str]:
     specification = importlib.util.find_spec(module)
     path = Path(specification.origin) if specification and specification.origin else None
     begun = reading.beginning(path, BEGINNING_B).decode("utf-8", "ignore") if path else ""
-    lines: dict[str, str] = {}
-    for names, line in re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE):
-        lines |= dict.fromkeys(names.split("|"), line[0].upper() + line[1:])
-    return lines
+    told = re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE)
+    return {name: line[0].upper() + line[1:] for names, line in told for name in names.split("|")}

@@ -38,6 +38,9 @@ from hockney.terminal.completion import completer
 from hockney.vocabulary import MEANINGS, Meaning
 from hockney.words import several
 
+_leave_alone = cache(gc.freeze)
+"""What was imported lives to the end: the collector needs not look at it again and again."""
+
 
 def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callable[..., Any]:
     """A function of single options, as Typer reads them, that calls `function` with its models.
@@ -102,15 +105,6 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
-
-
-@cache
-def _leave_alone() -> None:
-    """What was imported lives to the end: the collector needs not look at it again and again.
-
-    To ask how much it leaves alone takes longer than a small verb, where that is much.
-    """
-    gc.freeze()
 
 
 def from_table(
