@@ -97,7 +97,7 @@ def test_a_cell_that_is_slower_goes_back_and_is_named(tmp_path: Path) -> None:
     slower = GOOD | {("tuned", MIDDLE_B): 1.4}
     code, out, err = tune(tmp_path, Measuring(slower), "--verify")
     assert code == 0, err
-    assert any("16 KiB" in line and line.rstrip().endswith("goes back") for line in out.splitlines())
+    assert any("16 KiB" in line and line.rstrip().endswith("goes back: slower") for line in out.splitlines())
     found = find(tmp_path / "rules.verified")
     assert found is not None
     assert [(cell.bytes, cell.verdict) for cell in found.gone_back] == [(MIDDLE_B, "slower")]

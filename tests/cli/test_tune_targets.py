@@ -293,6 +293,12 @@ def test_from_a_machine_file_the_model_chooses_in_every_cell(tmp_path: Path) -> 
         # Seven messages of the whole vector, one after another, against less than two.
         assert done["cells"][1]["gain"] > 2
     assert {rule.basis for rule in preload_table.load(tmp_path / "rules").rules} == {"model"}
+    # `predict --system` may know better where the ranks are.
+    code, _, err = outcome("tune", thin, "--for", "hockney", "-o", tmp_path / "rules", *words)
+    assert (
+        code,
+        "no placement is known: each rank was taken to have a node of its own" in " ".join(err.split()),
+    ) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,14 @@ OF_VERIFY = ("launches", "trust")
 class Tuning:
     """Rules for a target, as they were chosen; `verification`: what launches with them showed.
 
-    `source`: the measurements that they are from; None where they are by the model.
+    `source`: the measurements that they are from; None where they are by the model. `assumed`: what the model
+    took for granted that another command may know better.
     """
 
     tuned: TargetRules
     verification: Verification | None = None
     source: MeasuredSource | None = None
+    assumed: str = ""
 
     @property
     def text(self) -> str:
@@ -120,7 +122,7 @@ def of_machine(
     source = MachineSource.of(machine, path, several(where), mpi)
     done = source.tuned(form, several(operations), ranks, sizes_B or SIZES_B)
     done.checked()
-    return Tuning(done)
+    return Tuning(done, assumed=source.placed(ranks))
 
 
 def tune_file(
@@ -144,6 +146,8 @@ def tune_file(
                 "give a campaign, or leave --verify out",
             )
         done = of_machine(load(options.source), *asked, sizes_B=options.sizes_B)
+        if done.assumed:
+            warn(done.assumed)
     else:
         done = of_measurements(*asked, to_be_verified=options.verify)
         if done.source is not None and options.verify and done.tuned.rules:

@@ -75,7 +75,7 @@ VERIFIED = (
         "95 %", lambda cell: None if cell.gain_low is None else f"{cell.gain_low:.2f} to {cell.gain_high:.2f}"
     ),
     Column("regret", "regret", percent),
-    Column("", lambda cell: "goes back" if cell.algorithm and not cell.is_kept else ""),
+    Column("", "fate"),
 )
 EFFECTS = {"proven": "in effect", "none": "not in effect", "not proven": "not proven to be in effect"}
 

@@ -55,6 +55,21 @@ class VerifiedCell(BaseModel):
         between = "" if self.gain_low is None else f" ({self.gain_low:.2f} to {self.gain_high:.2f})"
         return f"{where}: {rule}, {self.gain:.2f} times as fast as the default{between}"
 
+    @property
+    def fate(self) -> str:
+        """Why a rule went back; empty where it stays, or there was none."""
+        if not self.algorithm or self.is_kept:
+            return ""
+        return f"goes back: {_WHY_BACK[self.verdict]}"
+
+
+_WHY_BACK: dict[Verdict, str] = {
+    "slower": "slower",
+    "not told": "interval holds 1",
+    "not timed": "no time",
+    "faster": "rules have no effect, or slow others",
+}
+
 
 class Proof(BaseModel):
     """Whether rules for an operation take effect, by one that changes its time in a known way.

@@ -182,6 +182,19 @@ class MachineSource:
         ]
         return tuned(target, self.library, cells, self.path)
 
+    def placed(self, ranks: Sequence[int]) -> str:
+        """What was assumed of where the ranks are: no option says it; empty where all messages cost the same."""
+        if self.costs.crosses_network(None, max(ranks)):
+            where = "each rank was taken to have a node of its own"
+        elif len(self.costs.messages) > 1:
+            where = "all ranks were taken to be on one node"
+        else:
+            return ""
+        return (
+            f"no placement is known: {where}. On other placements other algorithms win; "
+            "`hockney predict --system … --mapping …` has yours"
+        )
+
 
 def _wrapper(contents: Contents, name: str) -> Path | None:
     """The wrapper of that library as the launches were made with it, where it is still there."""
