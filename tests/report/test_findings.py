@@ -21,7 +21,7 @@ from hockney.records.record import Record
 from hockney.report.collective_findings import fastest_by_size, of_choices
 from hockney.report.curves import MessageCurve, headline
 from hockney.report.figures import in_words
-from hockney.report.findings import MOST, Finding, of_crowding, of_results, weightiest
+from hockney.report.findings import MOST, Finding, faster_in_words, of_crowding, of_results, weightiest
 from hockney.report.messages import of_curve, of_rivals, of_transports
 
 PLACE = Configuration(())
@@ -159,6 +159,20 @@ def test_what_is_equal_within_intervals_is_as_fast(curve: Callable[..., MessageC
     both = [measured(curve, 1e-6, 1e-9, mapping=name) for name in ("core", "socket")]
     said = of_rivals("pingpong", both, "pingpong")
     assert said[0].text == "pingpong, long messages: mapping socket is as fast as mapping core (3 points)."
+
+
+@pytest.mark.parametrize(("slower_at", "is_sure"), [(1.5, True), (0.5, False)])
+def test_a_gain_whose_ends_hold_1_is_no_gain(slower_at: float, is_sure: bool) -> None:
+    """Two sizes at which the first is twice as fast, and one at which it is faster or slower."""
+    ratio = pd.DataFrame({"ratio": [2.0, 2.0, slower_at], "is_told": True})
+    said = faster_in_words("ben", "anna", ratio)
+    assert said == (
+        "anna is 2.00 × faster than ben (1.50 to 2.00 ×, 3 points)"
+        if is_sure
+        else "anna has the shorter time; as fast may be ben (0.50 to 2.00 ×, 3 points)"
+    )
+    untold = faster_in_words("ben", "anna", ratio.assign(is_told=False))
+    assert untold.startswith("anna has the shorter time; as fast may be ben")
 
 
 def test_ranges_of_sizes_end_where_another_is_the_fastest() -> None:

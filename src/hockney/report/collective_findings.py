@@ -11,7 +11,7 @@ from hockney.models.over_ranks.points import CONFIGURATION
 from hockney.models.over_ranks.steps import StepPlace
 from hockney.predict.reproduced import PARTS
 from hockney.report.collective_analysis import ALL, ALLOCATION, AlgorithmCurves, Analysis, ExplainedStep
-from hockney.report.findings import Finding, Verdict
+from hockney.report.findings import Finding, Verdict, gain_in_words
 from hockney.report.tables import Column, Table, held, table
 from hockney.units import counted, format_bytes, format_size
 
@@ -39,9 +39,10 @@ def of_choices(
         if worst.is_default_slower:
             verdict = "bad" if ratio >= BAD else "look"
             slower = sum(choice.is_default_slower for choice in told)
-            within = f" ({worst.reach[0]:.2f} to {worst.reach[1]:.2f})" if worst.reach else ""
-            text = f"{operation}: {worst.best} is {ratio:.2f} ×{within} faster than the default "
-            text += _place(worst, names)
+            ends = f"{worst.reach[0]:.2f} to {worst.reach[1]:.2f} ×" if worst.reach else ""
+            is_sure = worst.reach is None or worst.reach[0] > 1
+            said = gain_in_words(worst.best, "the default", ratio, ends, is_sure=is_sure)
+            text = f"{operation}: {said} {_place(worst, names)}"
             text += f"; the default is slower at {slower} of {points}." if len(told) > 1 else "."
         weight = min(0.98, 0.85 + 0.05 * (ratio - 1))
         found.append(Finding(text, anchor or operation, weight, "default", verdict))

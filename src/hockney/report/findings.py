@@ -145,7 +145,7 @@ def ratios(first: pd.DataFrame, others: pd.DataFrame, same: Sequence[str]) -> pd
 def faster_in_words(name: str, other: str, rows: pd.DataFrame) -> str:
     """Which is how many times faster in the median of rows of `ratios`, and within what; no full stop."""
     ratio, points = rows["ratio"], counted(len(rows), "point")
-    if not rows["is_told"].any():
+    if not rows["is_told"].any() and ratio.between(1 / (1 + TIE), 1 + TIE).all():
         return f"{name} is as fast as {other} ({points})"
     if 1 / (1 + TIE) < ratio.median() < 1 + TIE:
         ends = f"{ratio.min():.2f} to {ratio.max():.2f} × its time, {points}"
@@ -153,4 +153,13 @@ def faster_in_words(name: str, other: str, rows: pd.DataFrame) -> str:
     fast, slow = (other, name) if ratio.median() > 1 else (name, other)
     gains = ratio if ratio.median() > 1 else 1 / ratio
     ends = f"{gains.min():.2f} to {gains.max():.2f} ×, {points}"
-    return f"{fast} is {gains.median():.2f} × faster than {slow} ({ends})"
+    is_sure = bool(rows["is_told"].any()) and gains.min() > 1 / (1 + TIE)
+    return gain_in_words(fast, slow, gains.median(), ends, is_sure=is_sure)
+
+
+def gain_in_words(fast: str, slow: str, gain: float, ends: str, *, is_sure: bool) -> str:
+    """Which is how many times faster, with the `ends` of that; no factor where they are not `is_sure`: hold 1."""
+    within = f" ({ends})" if ends else ""
+    if not is_sure:
+        return f"{fast} has the shorter time; as fast may be {slow}{within}"
+    return f"{fast} is {gain:.2f} × faster than {slow}{within}"

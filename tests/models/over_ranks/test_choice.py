@@ -218,6 +218,8 @@ def test_visits_beside_each_other_tell_what_intervals_do_not() -> None:
     (choice,) = choices(measured, visits_of(contents, "bcast", "completion"))
     assert {choice.best, *choice.ties} == {"binomial", "chain"}
     assert choice.is_default_slower
+    assert choice.reach is not None
+    assert 1 < choice.reach[0] <= 1.06 <= choice.reach[1] < 1.1, "the interval shown is the one that decides"
     # Of another statistic, and of visits in launches of their own, nothing is known in pairs.
     assert visits_of(contents, "bcast", "max_over_ranks") == {}
     apart = [one.model_copy(update={"launch": one.algorithm + one.launch}) for one in contents.records]

@@ -75,8 +75,15 @@ class Time:
         return Time(self.time_s, self.time_s, self.time_s)
 
     def ratio(self, other: Time) -> tuple[float, float, float]:
-        """How many times as long the other takes: its value and the least and the most it may be."""
-        return other.time_s / self.time_s, other.low_s / self.high_s, other.high_s / self.low_s
+        """How many times as long the other takes: its value and the least and the most it may be.
+
+        Of visits beside each other these are the ends by which `is_faster` decides.
+        """
+        value = other.time_s / self.time_s
+        if self.visits and other.visits and (paired := ratio_in_pairs(other.visits, self.visits)) is not None:
+            apart, reach = paired
+            return value, min(value, math.exp(apart - reach)), max(value, math.exp(apart + reach))
+        return value, other.low_s / self.high_s, other.high_s / self.low_s
 
 
 @dataclass(frozen=True)
@@ -175,7 +182,7 @@ def choices(points: pd.DataFrame, visits: Visits | None = None) -> list[Algorith
                 len(of_row),
                 None if default is None else labels[default],
                 None if default is None else times[default].time_s,
-                None if default is None else times[found.best].ratio(times[default])[1:],
+                None if default in (None, found.best) else times[found.best].ratio(times[default])[1:],
             )
         )
     return result
