@@ -11,6 +11,7 @@ import pytest
 from tests.check.planted import MPIS, Measured, consistent, frame
 
 from hockney.check.against import Changes, against
+from hockney.check.shown import changes_lines
 from hockney.errors import RequestError
 from hockney.records.contents import Contents
 from hockney.records.levels import Level
@@ -50,6 +51,23 @@ def test_what_became_faster_is_no_alarm() -> None:
     assert not changes.of("slower")
     # One-sided: faster is the less likely to be slower.
     assert all(change.p is not None and change.p > 0.5 for change in changes.changes)
+
+
+def test_our_own_schedules_are_the_yardstick_and_no_finding() -> None:
+    """What moves them is in messages or the machine: a line says so, and no alarm counts them."""
+    both = []
+    for factor in (2.0, 1.0):
+        library = frame(noise=NOISE, seed=int(factor))
+        ours = frame(lambda *call, by=factor: by * consistent(*call), noise=NOISE, seed=int(factor) + 5)
+        both.append(pd.concat([library, ours[ours["operation"] == "bcast"].assign(algorithm="binomial")]))
+    changes = compare(*both)
+    assert (changes.of("slower"), {change.verdict for change in changes.yardstick}) == ([], {"slower"})
+    assert {change.where.split(",")[0] for change in changes.yardstick} == {"bcast binomial"}
+    (line,) = (line for line in changes_lines(changes) if "yardstick" in line)
+    assert f"of our own schedules {len(changes.yardstick)} of {len(changes.yardstick)} became slower" in line
+    # Alone they are what was asked about.
+    alone = compare(*(side[side["algorithm"] == "binomial"] for side in both))
+    assert len(alone.of("slower")) == len(changes.yardstick)
 
 
 def test_a_change_below_the_least_factor_is_no_alarm() -> None:

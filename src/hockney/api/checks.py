@@ -87,7 +87,8 @@ def _with_guidelines(answer: CheckAnswer, checked: Checked) -> CheckAnswer:
 
 
 def _against(older: str, changes: Changes) -> Against:
-    others = (len(changes.of("not slower")), len(changes.of("undecided")), changes.missing)
+    moved = [change for change in changes.yardstick if change.verdict in ("slower", "faster")]
+    others = (len(changes.of("not slower")), len(changes.of("undecided")), changes.missing, moved)
     return Against(older, len(changes.changes), changes.of("slower"), changes.of("faster"), *others)
 
 

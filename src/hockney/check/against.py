@@ -8,7 +8,7 @@ what became faster has the same test, turned round, and a correction of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -33,6 +33,7 @@ from hockney.records.series import Caches
 from hockney.report.views.difference import difference
 from hockney.report.views.judgement import Measured, p_value
 from hockney.report.views.quantity import QuantityComparison
+from hockney.schedule.catalogue import algorithms
 from hockney.statistics import TAILS
 from hockney.units import format_bytes
 
@@ -65,10 +66,15 @@ class QuantityChange:
 
 @dataclass(frozen=True)
 class Changes:
-    """All that both sides have, and what only the older one has."""
+    """All that both sides have of the library, and what only the older one has.
+
+    `yardstick`: times of our own schedules beside it, which are no findings on the library: where they moved, the
+    messages did.
+    """
 
     changes: list[QuantityChange] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    yardstick: list[QuantityChange] = field(default_factory=list)
 
     def of(self, verdict: Verdict) -> list[QuantityChange]:
         """The changes with that verdict."""
@@ -96,26 +102,29 @@ def against(
 
     A campaign beside a machine file is fitted first.
     """
+    yardstick: list[QuantityChange] = []
     if isinstance(newer, Contents) and isinstance(older, Contents):
-        found, missing = _of_times(newer, older)
+        found, yardstick, missing = _of_times(newer, older)
     else:
         sides = [side if isinstance(side, Machine) else fitted(side) for side in (older, newer)]
         compared = difference(*sides, points=True)
         found = [change for comparison in compared.comparisons for change in _of_quantity(comparison)]
         missing = compared.only_in_a
     if not found:
+        # Who measured nothing else asks about these.
+        found, yardstick = yardstick, found
+    if not found:
         raise RequestError(
             "the two have no time in common: no call and size of one is in the other",
             "measure both with the same `hockney measure …` command",
         )
-    p = np.array([np.nan if change.p is None else change.p for change in found])
-    return Changes(
-        [
-            _with_verdict(*of_change, family_error, least_factor)
-            for of_change in zip(found, holm(p), holm(1 - p), strict=True)
-        ],
-        missing,
-    )
+
+    def judged(changes: Sequence[QuantityChange]) -> list[QuantityChange]:
+        p = np.array([np.nan if change.p is None else change.p for change in changes])
+        tests = zip(changes, holm(p), holm(1 - p), strict=True)
+        return [_with_verdict(*test, family_error, least_factor) for test in tests]
+
+    return Changes(judged(found), missing, judged(yardstick))
 
 
 def _with_verdict(
@@ -159,13 +168,16 @@ def _of_quantity(comparison: QuantityComparison) -> Iterator[QuantityChange]:
     )
 
 
-def _of_times(newer: Contents, older: Contents) -> tuple[list[QuantityChange], list[str]]:
+def _of_times(newer: Contents, older: Contents) -> tuple[list[QuantityChange], list[QuantityChange], list[str]]:
+    """What both have of the library and of our own schedules, and what is missing now."""
     after, before = times_of(newer), times_of(older)
     # A library may have another name after an update, a machine one for each of its hosts.
     there_of = counterparts(before.curves, after.curves, (("system", "mpi"), ("system",), ()))
     found: list[QuantityChange] = []
+    yardstick: list[QuantityChange] = []
     missing: list[str] = []
     caches = caches_of(system_of(newer.launches, []))
+    ours = {(algorithm.collective, algorithm.name) for algorithm in algorithms()}
     for call in before.curves:
         there = there_of.get(call)
         if there is None:
@@ -182,9 +194,11 @@ def _of_times(newer: Contents, older: Contents) -> tuple[list[QuantityChange], l
         missing += [
             f"{_called(call)}, {format_bytes(size)}" for size in before.curves[call] if size not in sides[1]
         ]
+        is_ours = (call.operation, call.algorithm) in ours
         for size_B in sorted(sides[0].keys() & sides[1].keys()):
-            found.append(_of_time(there, size_B, sides[0][size_B], sides[1][size_B], is_apart))
-    return found, missing
+            change = _of_time(there, size_B, sides[0][size_B], sides[1][size_B], is_apart)
+            (yardstick if is_ours else found).append(change)
+    return found, yardstick, missing
 
 
 def _called(call: TimedCall) -> str:

@@ -24,7 +24,10 @@ from hockney.check.study import Checked, GuidelineFinding
 
 @dataclass(frozen=True)
 class Against:
-    """What became slower or faster than it was in `older`, of so many quantities that were `compared`."""
+    """What became slower or faster than it was in `older`, of so many quantities that were `compared`.
+
+    `yardstick`: those of our own schedules that did, which count for nothing here.
+    """
 
     older: str
     compared: int
@@ -33,6 +36,7 @@ class Against:
     not_slower: int
     undecided: int
     missing: list[str]
+    yardstick: list[QuantityChange]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hockney.check.advised import MANY_LAUNCHES, MOST_ROWS
-from hockney.check.against import Changes
+from hockney.check.against import Changes, QuantityChange
 from hockney.check.claims import ClaimFinding
 from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, MOST_LAUNCHES, Power
@@ -69,18 +69,34 @@ def checked_lines(checked: Checked, violations: Sequence[GuidelineFinding]) -> I
 def changes_verdict(changes: Changes) -> str:
     """How many became slower, how many faster, and by how much at most."""
     counts = Counter(change.verdict for change in changes.changes)
-    worst = max((change.factor or 0.0 for change in changes.of("slower")), default=0.0)
-    best = max((1 / change.factor for change in changes.of("faster") if change.factor), default=0.0)
-    most = [f" (up to × {factor:.2f})" if factor else "" for factor in (worst, best)]
+    undecided = counts["undecided"]
     return (
-        f"{counts['slower']} of {len(changes.changes)} became slower{most[0]}, "
-        f"{counts['faster']} faster{most[1]}. "
-        f"{counts['not slower']} did not become slower, {counts['undecided']} are undecided."
+        f"{_moved(changes.changes)}. {counts['not slower']} did not become slower, "
+        f"{undecided} {'is' if undecided == 1 else 'are'} undecided."
     )
+
+
+def _moved(changes: Sequence[QuantityChange]) -> str:
+    """How many of them became slower and faster, and by how much at most."""
+    factors = [
+        [
+            of if verdict == "slower" else 1 / of
+            for one in changes
+            if one.verdict == verdict and (of := one.factor)
+        ]
+        for verdict in ("slower", "faster")
+    ]
+    slower, faster = ((len(each), f" (up to × {max(each):.2f})" if each else "") for each in factors)
+    return f"{slower[0]} of {len(changes)} became slower{slower[1]}, {faster[0]} faster{faster[1]}"
 
 
 def changes_lines(changes: Changes) -> Iterator[str]:
     """What there is to say below the tables of what is slower and what is faster."""
+    if any(change.verdict in ("slower", "faster") for change in changes.yardstick):
+        yield (
+            f"The yardstick moved: of our own schedules {_moved(changes.yardstick)}. That is a change of messages "
+            "or of the machine; it counts for none of the library's choices."
+        )
     if wide := sum(not change.why for change in changes.of("undecided")):
         yield f"{wide} changes are within the noise between launches: use more launches."
     for reason in dict.fromkeys(change.why for change in changes.changes if change.why):
