@@ -196,6 +196,12 @@ def test_the_default_is_set_against_the_fastest(worst: float, verdict: str) -> N
     assert cost.text == "bcast: no algorithm is faster than the default (1 point)."
     assert cost.verdict == "good"
     assert of_choices("bcast", []) == []
+    noisy = replace(choice(64, "default", "chain", default_s=1.0), is_noisy=True)
+    (cost,) = of_choices("bcast", [noisy])
+    assert (cost.verdict, cost.text) == (
+        "look",
+        "bcast: too noisy to tell whether an algorithm is faster than the default (1 point).",
+    )
 
 
 def test_of_several_allocations_the_sentence_says_which() -> None:

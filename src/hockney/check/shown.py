@@ -78,24 +78,20 @@ def changes_verdict(changes: Changes) -> str:
 
 def _moved(changes: Sequence[QuantityChange]) -> str:
     """How many of them became slower and faster, and by how much at most."""
-    factors = [
-        [
-            of if verdict == "slower" else 1 / of
-            for one in changes
-            if one.verdict == verdict and (of := one.factor)
-        ]
-        for verdict in ("slower", "faster")
-    ]
-    slower, faster = ((len(each), f" (up to × {max(each):.2f})" if each else "") for each in factors)
-    return f"{slower[0]} of {len(changes)} became slower{slower[1]}, {faster[0]} faster{faster[1]}"
+    said = []
+    for verdict, power in (("slower", 1), ("faster", -1)):
+        factors = [(change.factor or 1.0) ** power for change in changes if change.verdict == verdict]
+        said.append((len(factors), f" (up to × {max(factors):.2f})" if factors else ""))
+    (slower, most_slower), (faster, most_faster) = said
+    return f"{slower} of {len(changes)} became slower{most_slower}, {faster} faster{most_faster}"
 
 
 def changes_lines(changes: Changes) -> Iterator[str]:
     """What there is to say below the tables of what is slower and what is faster."""
     if any(change.verdict in ("slower", "faster") for change in changes.yardstick):
         yield (
-            f"The yardstick moved: of our own schedules {_moved(changes.yardstick)}. That is a change of messages "
-            "or of the machine; it counts for none of the library's choices."
+            f"The yardstick moved: of our own schedules {_moved(changes.yardstick)}. "
+            "Messages or the machine changed there, not the library's choices."
         )
     if wide := sum(not change.why for change in changes.of("undecided")):
         yield f"{wide} changes are within the noise between launches: use more launches."

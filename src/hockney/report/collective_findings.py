@@ -36,6 +36,10 @@ def of_choices(
         ratio, points = worst.penalty or 1.0, counted(len(told), "point")
         verdict: Verdict = "good"
         text = f"{operation}: no algorithm is faster than the default ({points})."
+        if noisy := sum(choice.is_noisy for choice in told):
+            verdict = "look"
+            text = f"{operation}: too noisy to tell whether an algorithm is faster than the default"
+            text += f" ({points})." if noisy == len(told) else f" at {noisy} of {points}; at the others none is."
         if worst.is_default_slower:
             verdict = "bad" if ratio >= BAD else "look"
             slower = sum(choice.is_default_slower for choice in told)

@@ -93,6 +93,23 @@ def test_a_default_that_is_fastest_is_the_fastest() -> None:
     assert (choice.penalty, choice.is_default_slower) == (1.0, False)
 
 
+@pytest.mark.parametrize(
+    ("half_us", "rival_us", "is_noisy"),
+    # A rival of 4 µs, and one that no such noise makes the fastest.
+    [(0.3, 4.0, False), (0.5, 4.0, True), (0.5, 8.0, False)],
+)
+def test_a_default_is_fastest_only_where_noise_hides_nothing(
+    half_us: float, rival_us: float, *, is_noisy: bool
+) -> None:
+    two = frame().iloc[:2].copy()
+    for row, time_us in ((0, 4.0), (1, rival_us)):
+        two.loc[row, ["low_s", "time_s", "high_s"]] = [
+            end * 1e-6 for end in (time_us - half_us, time_us, time_us + half_us)
+        ]
+    (choice,) = choices(points(two, "bcast"))
+    assert (choice.best, choice.is_noisy) == ("default", is_noisy)
+
+
 def test_what_overlaps_the_default_is_not_called_faster() -> None:
     # binomial: 2.0 µs, 1.9 to 2.1.
     (choice,) = choices(points(with_default(2.4, 2.05, 2.6), "bcast"))

@@ -70,6 +70,15 @@ class Time:
             return apart > max(reach, math.log1p(TIE))
         return bool(are_faster(self.time_s, self.high_s, other.low_s, other.time_s))
 
+    def hides(self, rival: Time) -> bool:
+        """Whether a rival may be faster by a tenth, because an interval is wider than that to each side."""
+        if self.visits and rival.visits and (paired := ratio_in_pairs(self.visits, rival.visits)) is not None:
+            return paired[1] > math.log1p(UNKNOWN) and sum(paired) > math.log1p(UNKNOWN)
+        is_wide = any(
+            not time.is_assumed and time.high_s - time.low_s > 2 * UNKNOWN * time.time_s for time in (self, rival)
+        )
+        return is_wide and rival.low_s * (1 + UNKNOWN) < self.high_s
+
     def exact(self) -> Time:
         """The same without an interval."""
         return Time(self.time_s, self.time_s, self.time_s)
@@ -133,6 +142,8 @@ class AlgorithmChoice:
     default_s: float | None
     reach: tuple[float, float] | None = None
     """The least and the most that the default may take over the best, by their intervals."""
+    is_noisy: bool = False
+    """Whether noise hides, where the default is the best, that another may be faster by a tenth."""
 
     @property
     def is_default_slower(self) -> bool:
@@ -171,6 +182,7 @@ def choices(points: pd.DataFrame, visits: Visits | None = None) -> list[Algorith
         goes_on = last and last.configuration.held[:-1] == configuration.held[:-1]
         before = next((row for row in of_row if last and goes_on and labels[row] == last.best), None)
         found = fastest(of_row, default, before)
+        rivals = [time for row, time in of_row.items() if row != default]
         result.append(
             AlgorithmChoice(
                 configuration,
@@ -183,6 +195,7 @@ def choices(points: pd.DataFrame, visits: Visits | None = None) -> list[Algorith
                 None if default is None else labels[default],
                 None if default is None else times[default].time_s,
                 None if default in (None, found.best) else times[found.best].ratio(times[default])[1:],
+                default == found.best and any(times[default].hides(rival) for rival in rivals),
             )
         )
     return result
