@@ -6,6 +6,7 @@ Open MPI and the newest MPICH; `HOCKNEY_TEST_ALL=1` (`make test-all`) runs on ev
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -35,6 +36,7 @@ pytest_plugins = [
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+gc.set_threshold(20_000)
 # Workers of pytest-xdist have it from nobody's terminal.
 os.environ.pop("COLUMNS", None)
 
@@ -153,8 +155,12 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
 
 
-@pytest.fixture(scope="module")
-def undrawn() -> Iterator[None]:
-    """Pages of a module without pictures: its tests read what pages say, and drawing takes most of their time."""
+def _undrawn() -> Iterator[None]:
+    """Pages without pictures: a test reads what pages say, and drawing takes most of their time."""
     with patch("hockney.report.page._pictures", lambda drawings, _: {each.name: "" for each in drawings}):
         yield
+
+
+undrawn = pytest.fixture(scope="module")(_undrawn)
+undrawn_here = pytest.fixture(_undrawn)
+"""The same for one test."""

@@ -75,6 +75,15 @@ def page(report: Report) -> Page:
     return Page(report.html)
 
 
+@pytest.fixture(scope="module")
+def files(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of its figures and tables."""
+    folder = tmp_path_factory.mktemp("files")
+    write_figures(report, folder)
+    write_csv(report, folder)
+    return folder
+
+
 def test_every_element_is_closed(page: Page) -> None:
     assert page.open == []
 
@@ -162,18 +171,19 @@ def test_provenance_is_told(page: Page) -> None:
     )  # instruction caches hold no messages
 
 
-def test_the_same_campaign_gives_the_same_bytes(report: Report, campaign: Path, tmp_path: Path) -> None:
+def test_the_same_campaign_gives_the_same_bytes(
+    report: Report, files: Path, campaign: Path, tmp_path: Path
+) -> None:
     again = make(campaign, Wish(peaks=[Peak("Link", 2e9)]))
     assert again.html == report.html
-    for made, folder in ((report, tmp_path / "one"), (again, tmp_path / "two")):
-        write_figures(made, folder)
-        write_csv(made, folder)
-    one, two = ({p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("one", "two"))
+    write_figures(again, tmp_path)
+    write_csv(again, tmp_path)
+    one, two = ({p.name: p.read_bytes() for p in folder.iterdir()} for folder in (files, tmp_path))
     assert one == two
 
 
-def test_figures_are_png_and_svg(report: Report, tmp_path: Path) -> None:
-    paths = write_figures(report, tmp_path / "figures")
+def test_figures_are_png_and_svg(files: Path) -> None:
+    paths = [path for path in files.iterdir() if path.suffix != ".csv"]
     assert {path.suffix for path in paths} == {".png", ".svg"}
     assert len(paths) == 2 * 10
     for path in paths:
@@ -186,6 +196,7 @@ def test_figures_are_png_and_svg(report: Report, tmp_path: Path) -> None:
             assert content.rstrip().endswith(b"</svg>")
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_a_machine_file_gives_its_fits(campaign: Path) -> None:
     machine = build(campaign)
     fit = machine.point_to_point[0].fits["piecewise"]
@@ -212,6 +223,7 @@ def test_a_campaign_without_records_is_refused(tmp_path: Path) -> None:
         make(Campaign.create(tmp_path / "empty", {}).path)
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_a_damaged_line_is_told(campaign: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(campaign, tmp_path / "copy")
     with (copy / "records.jsonl").open("a", encoding="utf-8") as file:
@@ -245,6 +257,7 @@ def test_many_configurations_are_folded_but_their_figures_written(
     assert {f"pingpong-cache-v{number}-fits.png" for number in range(9)} <= names
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_a_tidy_table_has_a_page_too(tmp_path: Path) -> None:
     header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
     rows = [f"s,m,pingpong,default,core,1,2,2,{n},one_way,{2 + n / 1e3},0" for n in SIZES]
@@ -255,6 +268,7 @@ def test_a_tidy_table_has_a_page_too(tmp_path: Path) -> None:
     assert any(text.startswith("22 of 22 points have no interval") for text in report.warnings)
 
 
+@pytest.mark.usefixtures("undrawn_here")
 @pytest.mark.parametrize("is_table", [False, True])
 def test_the_data_are_read_once(
     campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_table: bool
@@ -337,6 +351,7 @@ def test_applications_alone_make_a_page(folder: Path, tmp_path: Path) -> None:
     assert pd.read_csv(csv)["time_s"].tolist() == [1e-5, 1e-5]
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_a_machine_file_of_another_folder_predicts(campaign: Path, folder: Path) -> None:
     report = make(folder, Wish(machine=build(campaign)))
     assert _errors(report)[1] == pytest.approx(4 * LINK_S / 1e-5 - 1, rel=1e-5)
@@ -345,6 +360,7 @@ def test_a_machine_file_of_another_folder_predicts(campaign: Path, folder: Path)
     assert "Predicted from the machine file" in Page(report.html).text
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_the_folders_own_machine_file_predicts(campaign: Path, folder: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(folder, tmp_path / "copy")
     (copy / "machine.json").write_text(build(campaign).model_dump_json(), encoding="utf-8")
@@ -357,6 +373,7 @@ def test_the_folders_own_machine_file_predicts(campaign: Path, folder: Path, tmp
     assert any(line.startswith("machine.json of the folder is not used") for line in report.warnings)
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_the_messages_of_the_folder_predict_its_applications(campaign: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(campaign, tmp_path / "copy")
     before = make(copy)
@@ -372,6 +389,7 @@ def test_the_messages_of_the_folder_predict_its_applications(campaign: Path, tmp
     assert "Predicted from the fits of this page" in Page(report.html).text
 
 
+@pytest.mark.usefixtures("undrawn_here")
 def test_damaged_lines_and_newer_applications_are_told(folder: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(folder, tmp_path / "copy")
     with (copy / "apps.jsonl").open("a", encoding="utf-8") as file:

@@ -18,6 +18,8 @@ from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.report.app_sections import Runs
 
+pytestmark = pytest.mark.usefixtures("few_ranks")
+
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 SIZES = {100: 183, 200: 374, 400: 769}
 """Unknowns along a side of a plane, and the iterations to 1e-6 that were measured."""

@@ -17,6 +17,8 @@ from hockney.records.folder import Campaign
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 
+pytestmark = pytest.mark.usefixtures("few_ranks")
+
 Run = Callable[..., tuple[int, str, str]]
 
 
