@@ -76,8 +76,8 @@ def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(tmp_path
     table.write(table.from_records(bent), tmp_path / "bent.csv")
     _, out, _ = hockney(str(tmp_path / "bent.csv"), "--model", "piecewise")
     lines = out.splitlines()
-    assert lines[0].startswith("piecewise, corrected is off by ")
-    assert "; the strongest baseline, interpolation, by " in lines[0]
+    assert lines[0].startswith("piecewise, corrected: off by ")
+    assert ". The strongest baseline, interpolation: " in lines[0]
     rows = [line.split()[0] for line in lines if "%" in line][1:]
     assert rows[0] == "interpolation"
     assert {"hockney", "least_squares", "asymptotic", "piecewise"} <= set(rows)

@@ -89,8 +89,8 @@ def test_the_best_baseline_comes_first_and_text_says_what_was_scored(hockney: An
     assert "4 times" in err
     # What the library chose by itself has no schedule.
     first = out.splitlines()[0]
-    assert first.startswith("simulated is off by ")
-    assert first.endswith("; the strongest baseline, linear_in_ranks, by 0 %, on 16 points of 24 (67 %).")
+    assert first.startswith("simulated: off by ")
+    assert first.endswith("The strongest baseline, linear_in_ranks: 0 %, on 16 points of 24 (67 %).")
     rows = [line.split()[0] for line in out.splitlines()[1:] if line.count("%") >= 3]
     assert rows[0] == "linear_in_ranks"
     for word in (
@@ -108,7 +108,7 @@ def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Any) -> No
     """One number of ranks has no line in the number of ranks."""
     code, out, _ = hockney("--train", "ranks == 16", "--test", "ranks == 32")
     assert code == 0
-    assert "the strongest baseline, " in out.splitlines()[0]
+    assert "The strongest baseline, " in out.splitlines()[0]
     assert "not compared: linear_in_ranks: it predicts 0 of 12 points" in out
 
 

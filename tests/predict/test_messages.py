@@ -73,8 +73,8 @@ def test_what_concerns_the_size_is_repeated(machine: Machine, tmp_path: Path) ->
     entry.measurements.points = points
     concerns = {
         8: [],
-        100: ["measured nearby, 64 B is marked: wide", "measured nearby, 4 KiB is marked: disturbed"],
-        4096: [modes, "measured nearby, 4 KiB is marked: disturbed"],
+        100: ["the measurement at 64 B is noisy: wide", "the measurement at 4 KiB is noisy: disturbed"],
+        4096: [modes, "the measurement at 4 KiB is noisy: disturbed"],
     }
     answer = asked(machine, *concerns)
     assert {each.size_B: each.concerns for each in answer.predictions} == concerns

@@ -130,7 +130,8 @@ def _power(power: Power) -> Iterator[str]:
     )
     if power.found_share is not None:
         takes = f"more than {MOST_LAUNCHES:,}" if power.launches is None else f"about {power.launches:,}"
-        yield f"It notices × {FACTOR:g} in {percent(power.found_share)} of them; all need {takes} launches."
+        share = percent(power.found_share)
+        yield f"It notices a factor of {FACTOR:g} in {share} of them; all need {takes} launches."
 
 
 def _any(factor: float | None) -> str:

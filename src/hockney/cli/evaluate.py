@@ -129,17 +129,16 @@ def _say_first(
     best: api.BestBaseline | api.BestEstimator | None,
     where: str = "",
 ) -> None:
-    """The error of the model that answers beside that of the strongest baseline, in one sentence."""
+    """The error of the model that answers beside that of the strongest baseline."""
     own = rows.get(name)
     parts = []
     if own is not None and own.median_relative_error is not None:
         within = _share(own.p95_relative_error)
-        parts.append(f"{name} is off by {_share(own.median_relative_error)} in the median (P95 {within})")
+        parts.append(f"{name}: off by {_share(own.median_relative_error)} in the median (P95 {within})")
     if best is not None:
-        off = "by" if parts else "is off by"
-        parts.append(f"the strongest baseline, {best.name}, {off} {_share(best.median_relative_error)}")
+        parts.append(f"The strongest baseline, {best.name}: {_share(best.median_relative_error)}")
     if parts:
-        say.line(("; ".join(parts) + where + ".", "bold"))
+        say.line((". ".join(parts) + where + ".", "bold"))
 
 
 def _common(result: api.CollectiveEvaluation) -> str:

@@ -150,7 +150,7 @@ def _concerns(entry: Entry, size_B: int) -> list[str]:
     for near_B, marks in near.items():
         if marks:
             named = ", ".join(mark for mark in MARKS if mark in marks)
-            concerns.append(f"measured nearby, {format_bytes(near_B)} is marked: {named}")
+            concerns.append(f"the measurement at {format_bytes(near_B)} is noisy: {named}")
     return concerns
 
 

@@ -263,7 +263,7 @@ def _notes(
     visits = min(len(pairing.later) for pairing in slowest)
     if parameters["worst_congestion"].low is not None:
         worst = (
-            "its pairing was measured again: half of these visits chose the pair, the others tell its congestion"
+            "its pairing was measured again: half of these visits chose the pair, the others give its congestion"
         )
     elif visits:
         worst = f"its pairing was measured again on {visits} visits, too few for an interval"
@@ -278,8 +278,8 @@ def _notes(
     stated = parameters["worst_congestion"].value
     if float(np.median([np.median(pairing.slowest) for pairing in slowest])) < stated > NO_CONGESTION:
         notes.append(
-            "other pairs were disturbed while they were measured: the worst is given as at least their averages, "
-            "above the slowest pair's later visits"
+            "the slowest pair's later visits were quicker than the averages, which hold disturbed pairs: the "
+            "worst is given as no less than these"
         )
     if parameters["effective_fraction"].low is None:
         notes.append(f"fewer than {LEAST_DRAWS} bisections: no interval")
