@@ -36,7 +36,7 @@ PACKAGE = Path(hockney.__file__).parent
 TIME, SHARE = r"\d[\d.,]* [nµm]?s\b", r"(?:< )?\d[\d.]* %"
 _CODE = re.compile(r"`[^`]*`")
 _STOP = re.compile(r"(?<=[.!?])\s+|\n+")
-_RESULT = re.compile(rf"{TIME}|{SHARE}|× \d[\d.]*|\d[\d.]* ×|\d[\d.]* [kMG]B/s")
+_RESULT = re.compile(rf"{TIME}|{SHARE}|(?<!\d )× \d[\d.]*|\d[\d.]* ×(?! \d)|\d[\d.]* [kMG]B/s")
 _BESIDE = re.compile(r"\([^()]*\)|, 95 % interval [^,;]*|\d[^ ]*(?: \S+)? (?:to|of) (?=\d)")
 """What belongs to a number: its interval, what stands in brackets, and the whole that it is a part of."""
 BANNED = re.compile(r"\btold apart\b|\bso that\b|\bcan(?:not)? be told\b|\bforetold\b|\(s\)(?:\W|$)")
