@@ -80,6 +80,8 @@ WHERE_RANKS_WERE = (
     "known --system"
 )
 """What to do where nobody knows how far apart the ranks of a ping-pong were."""
+HOW_RANKS_WERE_MAPPED = "say how ranks were mapped: `hockney import --mapping core --ppn 32`, for example"
+"""What to do where their nodes are known."""
 
 _OPERATIONS = {
     "latency": "pingpong",

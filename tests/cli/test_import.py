@@ -116,6 +116,19 @@ def test_runs_of_applications_take_where_they_were(tmp_path: Path) -> None:
     assert (code, "there a second rank on a core begins" in page) == (0, True)
 
 
+def test_advice_on_where_ranks_were_is_none_that_was_given(tmp_path: Path) -> None:
+    """64 ranks on two nodes: which of them made a pair hangs on the mapping."""
+    file = DATA.parents[2] / "examples/alaska/ib/osu_mbw_mr_64.txt"
+    _, _, err = run(file, "-o", tmp_path / "c", "--nodes", "2")
+    assert "of 64 ranks: no system is described" in " ".join(err.split())
+    assert ("--nodes 2" in err, "`hockney import --mapping core --ppn 32`" in " ".join(err.split())) == (
+        False,
+        True,
+    )
+    _, _, err = run(file, "-o", tmp_path / "d", "--nodes", "2", "--mapping", "core", "--ppn", "32")
+    assert err == ""
+
+
 def test_what_changes_nothing_or_lacks_is_named(tmp_path: Path) -> None:
     file = DATA / "osu_latency_5.txt"
     _, _, err = run(file, "-o", tmp_path / "c", "--ranks", "8", "--nodes", "2", "--ppn", "32")

@@ -21,7 +21,8 @@ from hockney.records import contents, table
 from hockney.records.contents import Contents
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.record import Locality, Record
-from hockney.vocabulary import WHERE_RANKS_WERE
+from hockney.units import counted
+from hockney.vocabulary import HOW_RANKS_WERE_MAPPED, WHERE_RANKS_WERE
 
 
 class PairRow(NamedTuple):
@@ -135,21 +136,29 @@ def systems_of(names: Iterable[str], given: Sequence[System] = ()) -> dict[str, 
 
 
 class Localities:
-    """Says the localities of rows between two ranks; `unknown` counts rows by why theirs is not known."""
+    """Says the localities of rows between two ranks.
+
+    `unknown` counts rows by their ranks, whether their nodes are known, and why their locality is not.
+    """
 
     def __init__(self, systems: Sequence[System] = ()) -> None:
         self._given = systems
-        self.unknown: dict[str, int] = {}
+        self.unknown: dict[tuple[int | None, bool, str], int] = {}
 
     @property
     def notes(self) -> list[str]:
         """A sentence on the rows without a locality, with the options that say what lacks; none without such."""
         if not self.unknown:
             return []
-        why = "; ".join(f"{count}: {reason}" for reason, count in self.unknown.items())
+        why = "; ".join(
+            f"{count}{f' of {ranks} ranks' if ranks else ''}: {reason}"
+            for (ranks, _, reason), count in self.unknown.items()
+        )
+        # Nodes that are given already are no advice.
+        has_nodes = all(is_given for _, is_given, _ in self.unknown)
         return [
-            f"How far apart the two ranks of {sum(self.unknown.values())} messages were is unknown ({why}): "
-            f"{WHERE_RANKS_WERE}."
+            f"How far apart the two ranks of {counted(sum(self.unknown.values()), 'record')} were is unknown "
+            f"({why}): {HOW_RANKS_WERE_MAPPED if has_nodes else WHERE_RANKS_WERE}."
         ]
 
     def of(self, rows: pd.DataFrame) -> pd.Series[str]:
@@ -172,7 +181,8 @@ class Localities:
                 said[row] = _of_row(system, row)
             words.append(said[row].locality or "")
             if why := said[row].why:
-                self.unknown[why] = self.unknown.get(why, 0) + 1
+                kind = row.ranks, (row.nodes or 1) > 1 and row.ppn is None, why
+                self.unknown[kind] = self.unknown.get(kind, 0) + 1
         return pd.Series(words, rows.index, dtype="str")
 
     def of_records(self, records: Sequence[Record]) -> list[Record]:
