@@ -54,7 +54,7 @@ def test_quiet_records_need_no_word() -> None:
 
 def test_disturbed_samples_that_count_are_said() -> None:
     counted = bcast(64, 5e-6, disturbed=17, disturbed_at=[])
-    assert "1 of 5 measurements were too disturbed to clean (first: bcast, 64 B)" in told(*QUIET, counted)
+    assert "1 of 5 records were too disturbed to clean (first: bcast, 64 B)" in told(*QUIET, counted)
     aside = bcast(64, 5e-6, disturbed=3, disturbed_at=[1, 2, 3])
     assert "too disturbed" not in told(*QUIET, aside)
 
@@ -65,7 +65,7 @@ def imported(size_B: int, value_s: float, repetition: int = 0) -> Record:
 
 def test_results_of_others_without_an_interval_are_not_calm() -> None:
     assert told(imported(8, 5e-6), imported(64, 6e-6)).startswith(
-        "2 of 2 measurements of collectives have no interval"
+        "2 of 2 records of collectives have no interval"
     )
 
 
@@ -125,8 +125,6 @@ def test_wild_repeats_of_a_table_are_said_with_the_worst_of_them() -> None:
 
 
 def test_a_table_of_collectives_without_intervals_is_not_calm() -> None:
-    assert reservations([], table(10.0, 11.0))[0].startswith(
-        "2 of 2 measurements of collectives have no interval"
-    )
+    assert reservations([], table(10.0, 11.0))[0].startswith("2 of 2 records of collectives have no interval")
     assert reservations([], table(10.0, low_s=9e-6, high_s=11e-6)) == []
     assert reservations([], table(10.0, source="hockney", low_s=9e-6, high_s=11e-6)) == []

@@ -144,6 +144,8 @@ def test_a_difference_of_times_and_series_without_references_are_left_out() -> N
 def test_words_name_sizes_ratio_and_share() -> None:
     modes = Modes(VISIT, 2**18, 2**22, 1.4, 0.34)
     assert modes_in_words([]) == ""
+    assert modes_in_words([modes]).endswith("either: use --launches 5.")
+    assert modes_in_words([modes], 8).endswith("either.")
     assert "256 KiB to 4 MiB, 1.4 × as long in 34 % of the time" in modes_in_words([modes])
     others = [Modes(VISIT, 0, 1, ratio, 0.1) for ratio in (1.2, 1.3, 1.25, 1.22)]
     said = modes_in_words([*others, modes])

@@ -75,9 +75,7 @@ def test_a_table_of_collectives_alone_makes_a_report(reported: Report, tmp_path:
     written = {path.name: path for path in write_csv(report, tmp_path)}
     assert set(written) == {"bcast.csv", "bcast-models.csv", "bcast-steps.csv"}
     assert len(pd.read_csv(written["bcast.csv"])) == 3 * 3 * 16
-    assert any(
-        text.startswith("144 of 144 measurements of collectives have no interval") for text in report.warnings
-    )
+    assert any(text.startswith("144 of 144 records of collectives have no interval") for text in report.warnings)
     assert pd.read_csv(written["bcast.csv"])["low_s"].isna().all()
 
 

@@ -103,7 +103,7 @@ def test_points_whose_interval_stayed_wide(curve: Make) -> None:
 
 @pytest.mark.parametrize(
     ("verified", "text"),
-    [(False, "payload was wrong in 1 of 2"), (None, "payload of 1 of 2 measurements was not checked")],
+    [(False, "payload was wrong in 1 of 2"), (None, "payload of 1 of 2 records was not checked")],
 )
 def test_payload(curve: Make, verified: bool | None, text: str, record: Callable[..., Record]) -> None:
     assert text in told([curve([(1, 1e-6, 0.9e-6, 2e-6)])], [record(1), record(2, verified=verified)])

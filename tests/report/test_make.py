@@ -219,7 +219,7 @@ def test_an_empty_machine_file_is_refused(campaign: Path) -> None:
 
 
 def test_a_campaign_without_records_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="holds no measurement"):
+    with pytest.raises(RequestError, match="holds no record"):
         make(Campaign.create(tmp_path / "empty", {}).path)
 
 
@@ -407,7 +407,7 @@ def test_damaged_lines_and_newer_applications_are_told(folder: Path, tmp_path: P
 def test_only_damaged_lines_are_no_measurement(tmp_path: Path) -> None:
     made = Campaign.create(tmp_path / "damaged", {})
     (made.path / "apps.jsonl").write_text("{\n", encoding="utf-8")
-    with pytest.raises(RequestError, match=r"holds no measurement \(1 damaged lines\)"):
+    with pytest.raises(RequestError, match=r"holds no record \(1 damaged lines\)"):
         make(made.path)
 
 

@@ -19,6 +19,7 @@ from hockney.records import merge as joining
 from hockney.records.contents import Contents
 from hockney.records.folder import TABLE
 from hockney.records.next_step import next_step
+from hockney.units import counted
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,6 @@ def _left_out(contents: Contents) -> list[str]:
     launches = {record.launch or record.repetition for record in left_out}
     return [
         f"Fit the folder to have the other levels too: {TABLE} holds the machine's common level. It leaves out "
-        f"{len(left_out)} measurements of {len(launches)} launch{'es' if len(launches) > 1 else ''} at other "
+        f"{counted(len(left_out), 'record')} of {counted(len(launches), 'launch', plural='launches')} at other "
         "levels; their samples are in the records"
     ]

@@ -25,7 +25,7 @@ QUICK: dict[str, float] = {
     "size_tolerance": 0.05,
     "narrowest": 1.3,
 }
-"""A first model in about half a minute: wider intervals, wider brackets around breaks."""
+"""A first model in one to two minutes: wider intervals, wider brackets around breaks."""
 
 SIMULATED: dict[str, float] = {
     "budget_s": 1e-3,
@@ -45,7 +45,7 @@ class MeasureOptions(Plan):
 
     output: Annotated[Path, Option("New folder of the campaign.", flags=("--output", "-o")), Field(exclude=True)]
     quick: Annotated[
-        bool, how("Measure for half a minute, with wider intervals.", flags=("--quick",)), Field(exclude=True)
+        bool, how("Measure for a minute or two, with wider intervals.", flags=("--quick",)), Field(exclude=True)
     ] = False
     resume: Annotated[bool, Option(flags=("--resume",)), Field(exclude=True)] = False
     trust: Annotated[bool, Option(flags=("--trust",)), Field(exclude=True)] = False

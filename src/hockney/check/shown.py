@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from hockney.check.advised import MANY_LAUNCHES, MOST_ROWS
+from hockney.check.advised import MANY_LAUNCHES, MOST_ROWS, PATIENCE
 from hockney.check.against import Changes, QuantityChange
 from hockney.check.claims import ClaimFinding
 from hockney.check.judge import LEAST_LAUNCHES
-from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, MOST_LAUNCHES, Power
+from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, Power
 from hockney.check.study import Checked, GuidelineFinding
 from hockney.records.keys import COLLECTIVES
 from hockney.units import counted, format_bytes, percent
@@ -48,20 +48,19 @@ def checked_lines(checked: Checked, violations: Sequence[GuidelineFinding]) -> I
     if checked.power is not None:
         yield from _power(checked.power)
     if few := sum(finding.launches < LEAST_LAUNCHES for finding in checked.findings):
-        yield (
-            f"{few} have fewer than {LEAST_LAUNCHES} launches and stay undecided: "
-            f"`hockney measure --launches {MANY_LAUNCHES} …`"
-        )
+        # More launches are no advice where they were made and did not reach these.
+        has_enough = (checked.launches or 0) >= MANY_LAUNCHES
+        advice = "give launches more --time" if has_enough else f"`hockney measure --launches {MANY_LAUNCHES} …`"
+        yield f"{few} have fewer than {LEAST_LAUNCHES} launches and stay undecided: {advice}"
     if checked.left_out:
-        yield f"{checked.left_out} points left out: no launch met them at the level that is compared"
+        yield f"{counted(checked.left_out, 'point')} left out: no launch met them at the level that is compared"
     if checked.of_other_statistics:
         others = ", ".join(checked.of_other_statistics)
         yield f"not compared where they were timed by another statistic than the rest: {others}"
     again = [finding.again for finding in violations if finding.again is not None]
     if again:
         counts = Counter(second.verdict for second in again)
-        counted = [f"{counts[verdict]} {verdict}" for verdict in sorted(counts)]
-        yield f"measured again: {', '.join(counted)}"
+        yield f"measured again: {', '.join(f'{counts[verdict]} {verdict}' for verdict in sorted(counts))}"
         for reason in dict.fromkeys(second.why for second in again if second.why):
             yield f"  not told: {reason}"
 
@@ -94,7 +93,7 @@ def changes_lines(changes: Changes) -> Iterator[str]:
             "Messages or the machine changed there, not the library's choices."
         )
     if wide := sum(not change.why for change in changes.of("undecided")):
-        yield f"{wide} changes are within the noise between launches: use more launches."
+        yield f"{counted(wide, 'change')} within the noise between launches: use more launches."
     for reason in dict.fromkeys(change.why for change in changes.changes if change.why):
         yield f"not judged: {reason}"
     if changes.missing:
@@ -106,9 +105,9 @@ def claims_lines(findings: Sequence[ClaimFinding]) -> Iterator[str]:
     for claim, call in dict.fromkeys((finding.claim, finding.call) for finding in findings):
         of_call = [finding for finding in findings if (finding.claim, finding.call) == (claim, call)]
         counts = Counter(finding.verdict for finding in of_call)
-        counted = [f"{counts[verdict]} {verdict}" for verdict in sorted(counts, reverse=True)]
+        verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in sorted(counts, reverse=True))
         where = f" ({call.where()})" if call.where() else ""
-        yield f"{claim}{where}: {len(of_call)} sizes, {', '.join(counted)}"
+        yield f"{claim}{where}: {counted(len(of_call), 'size')}, {verdicts}"
         yield from (f"  {failure(finding)}" for finding in of_call if finding.verdict == "violated")
         yield from (f"  not told: {why}" for why in dict.fromkeys(finding.why for finding in of_call) if why)
 
@@ -129,9 +128,11 @@ def _power(power: Power) -> Iterator[str]:
         f"× {_any(power.worst_factor)} in the noisiest (with {percent(FOUND)})."
     )
     if power.found_share is not None:
-        takes = f"more than {MOST_LAUNCHES:,}" if power.launches is None else f"about {power.launches:,}"
-        share = percent(power.found_share)
-        yield f"It notices a factor of {FACTOR:g} in {share} of them; all need {takes} launches."
+        share = f"It notices a factor of {FACTOR:g} in {percent(power.found_share)} of them"
+        if power.launches is not None and power.launches <= PATIENCE:
+            yield f"{share}; all need about {counted(power.launches, 'launch', plural='launches')}."
+        else:
+            yield f"{share}. In the others noise does not average out in any reasonable time."
 
 
 def _any(factor: float | None) -> str:

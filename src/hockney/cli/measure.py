@@ -14,7 +14,7 @@ from hockney.options.measure import MeasureOptions, Submission
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.options import written
 from hockney.terminal.signals import interruptible, undisturbed
-from hockney.units import counted, format_duration, percent
+from hockney.units import counted, format_duration
 
 MOST_EFFECTS = 8
 """Effects that are printed."""
@@ -98,9 +98,9 @@ def _show_measured(answer: api.MeasureAnswer) -> None:
     show_collectives(answer.collectives, f"report {answer.campaign}")
     for line in answer.effects[:MOST_EFFECTS]:
         say.line(line)
-    took = f"{answer.measured} measurements in {format_duration(answer.measure_s)}"
+    took = f"{counted(answer.measured, 'new record')} in {format_duration(answer.measure_s)}"
     run = f"The run was {answer.run}: {RUNS[answer.run]}. " if answer.run else ""
-    say.line(f"{run}{took}, {answer.records} records in {answer.campaign}.")
+    say.line(f"{run}{took}, {answer.records} in {answer.campaign}.")
     _show_missing(answer)
     say.warnings(answer.warnings)
     say.line(answer.next_step)
@@ -115,8 +115,8 @@ def _show_missing(answer: api.MeasureAnswer) -> None:
         say.line(f"{counted(many, 'point')} without a time, --resume tries again; first: {answer.vanished[0]}")
     if answer.left_out:
         effects = f" and of the effects {', '.join(answer.effects_left_out)}" if answer.effects_left_out else ""
-        share = percent(answer.measured / (answer.measured + answer.left_out))
-        say.line(f"The time limit was reached with {share} of the plan done{effects}; --resume continues.")
+        planned = counted(answer.measured + answer.left_out, "planned record", ",")
+        say.line(f"The time limit came after {answer.measured:,} of {planned}{effects}; --resume continues.")
 
 
 def _incomplete(answer: api.MeasureAnswer) -> Incomplete:

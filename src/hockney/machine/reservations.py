@@ -17,7 +17,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
-from hockney.units import format_bytes, percent
+from hockney.units import counted, format_bytes, percent
 from hockney.words import grouped
 
 LAUNCH_SPREAD = 0.05
@@ -67,22 +67,22 @@ def _unverified(records: Sequence[Record]) -> str:
     unknown = [record for record in records if record.verified is None]
     if wrong:
         return (
-            f"The payload was wrong in {len(wrong)} of {len(records)} measurements. Do not use these times; "
-            "report it to the library."
+            f"The payload was wrong in {len(wrong)} of {counted(len(records), 'record')}. "
+            "Do not use these times; report it to the library."
         )
     if unknown:
-        return f"The payload of {len(unknown)} of {len(records)} measurements was not checked."
+        return f"The payload of {len(unknown)} of {counted(len(records), 'record')} was not checked."
     return ""
 
 
 def _counted(visits: Sequence[Record]) -> str:
     """Visits at which disturbed samples count, because too few others were left to set them aside."""
-    counted = [visit for visit in visits if visit.samples and (visit.disturbed or 0) > len(visit.disturbed_at)]
-    if not counted:
+    whole = [visit for visit in visits if visit.samples and (visit.disturbed or 0) > len(visit.disturbed_at)]
+    if not whole:
         return ""
     return (
-        f"{len(counted)} of {len(visits)} measurements were too disturbed to clean (first: "
-        f"{counted[0].operation}, {format_bytes(counted[0].bytes)}). Their medians use all samples."
+        f"{len(whole)} of {counted(len(visits), 'record')} were too disturbed to clean (first: "
+        f"{whole[0].operation}, {format_bytes(whole[0].bytes)}). Their medians use all samples."
     )
 
 
@@ -145,7 +145,7 @@ def _levels(contents: Contents) -> str:
 
 
 def _modes(contents: Contents) -> str:
-    return modes_in_words(contents.modes)
+    return modes_in_words(contents.modes, len({record.launch for record in contents.records}))
 
 
 def _drift(visits: Sequence[Record]) -> str:
@@ -173,7 +173,7 @@ def _without_interval(lacking: Sequence[bool]) -> str:
     bare = sum(lacking)
     if not bare:
         return ""
-    return f"{bare} of {len(lacking)} measurements of collectives have no interval: their source has none."
+    return f"{bare} of {counted(len(lacking), 'record')} of collectives have no interval: their source has none."
 
 
 def _of_table(frame: pd.DataFrame) -> list[str]:

@@ -87,8 +87,12 @@ def find_modes(records: Sequence[Record], levels: Levels, choice: Choice = commo
     ]
 
 
-def modes_in_words(modes: Sequence[Modes]) -> str:
-    """What was found, the farthest apart first, and what it means; empty where nothing was."""
+ENOUGH_LAUNCHES = 5
+"""To meet both states."""
+
+
+def modes_in_words(modes: Sequence[Modes], launches: int = 1) -> str:
+    """What was found in so many launches, the farthest apart first; empty where nothing was."""
     if not modes:
         return ""
     first, *others = sorted(modes, key=lambda each: -each.times_as_long)
@@ -97,7 +101,7 @@ def modes_in_words(modes: Sequence[Modes]) -> str:
     state = f"{first.times_as_long:.2g} × as long in {percent(first.share)} of the time{more}"
     return (
         f"Times switch between a fast and a slow state: {_where(first.example)}, {sizes}, {state}. "
-        "One run may catch either: use --launches 5."
+        f"One launch may catch either{': use --launches 5' * (launches < ENOUGH_LAUNCHES)}."
     )
 
 

@@ -228,7 +228,7 @@ def _read(path: Path, wish: Wish, progress: Progress) -> Contents:
     contents = read(path, wish.systems)
     if path.is_dir() and not contents.records and not contents.apps and not contents.effects:
         raise RequestError(
-            f"{path} holds no measurement"
+            f"{path} holds no record"
             + (f" ({len(contents.warnings)} damaged lines)" if contents.warnings else ""),
             f"continue with `hockney measure --resume -o {path}`",
         )

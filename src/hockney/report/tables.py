@@ -228,7 +228,7 @@ def points(curve: MessageCurve) -> Table:
             "median (µs)",
             "95 % interval (µs)",
             "throughput",
-            "measurements",
+            "records",
             "samples",
             "disturbed",
             "ended by",
@@ -239,7 +239,7 @@ def points(curve: MessageCurve) -> Table:
 
 def overheads(curve: MessageCurve) -> list[Table]:
     """CPU time of one send and of one receive, if they were measured."""
-    columns = ["size", "median (µs)", "95 % interval (µs)", "measurements", "samples", "disturbed", "ended by"]
+    columns = ["size", "median (µs)", "95 % interval (µs)", "records", "samples", "disturbed", "ended by"]
     result = []
     for name, measured in curve.entry.measurements.overheads.items():
         rows = [[cell for i, cell in enumerate(_point(point, 1)) if i != 3] for point in measured]

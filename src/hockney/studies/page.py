@@ -43,7 +43,7 @@ def joined(folder: Folder, steps: Sequence[StudyStep]) -> Path:
     campaigns = folder.campaigns(steps)
     target = folder.path / CAMPAIGN
     if not campaigns:
-        raise RequestError(f"{folder.path} holds no measurement yet", "add --resume to measure")
+        raise RequestError(f"{folder.path} holds no record yet", "add --resume to measure")
     if target.is_dir() and not target.is_symlink():
         shutil.rmtree(target)
     merge(campaigns, target)
