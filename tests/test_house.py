@@ -30,8 +30,6 @@ from hockney.records.keys import POINT_TO_POINT
 from hockney.registry import Registry
 from hockney.terminal import application
 
-ALGORITHMS = _core.algorithms()
-"""Without those that tests read from files."""
 LONG = 400
 """Lines from which a file says why it is one: "One file, because …"."""
 MEDIAN = 150
@@ -207,7 +205,7 @@ def test_a_verb_has_examples_and_json(words: str) -> None:
 SCHEDULES = ROOT / "cpp" / "schedule"
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: f"{one.collective}-{one.name}")
+@pytest.mark.parametrize("algorithm", _core.algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
 def test_a_schedule_registers_in_its_collectives_folder_and_has_a_heading(algorithm: Algorithm) -> None:
     # tests/schedule/test_proof.py and test_mutations.py walk the registry themselves.
     files = (SCHEDULES / algorithm.collective).glob("*.cpp")
@@ -221,7 +219,7 @@ def test_a_file_that_registers_a_schedule_is_in_the_registry() -> None:
     registering = sum(
         path.read_text(encoding="utf-8").count("const Register ") for path in SCHEDULES.glob("*/*.cpp")
     )
-    assert registering == len(ALGORITHMS)
+    assert registering == len(_core.algorithms())
 
 
 def test_nothing_is_to_be_installed_that_no_index_has() -> None:

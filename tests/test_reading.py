@@ -63,7 +63,7 @@ def test_a_file_larger_than_the_limit_is_refused_before_it_is_read(
     path = tmp_path / "sparse"
     with path.open("wb") as file:
         file.truncate(2**33)
-    with pytest.raises(RequestError, match="is larger than 4096 MiB"):
+    with pytest.raises(RequestError, match="is larger than 4 GiB"):
         reading.content(path)
     with pytest.raises(RequestError, match="is larger than 256 MiB"):
         reading.json_file(path)

@@ -114,8 +114,12 @@ void register_schedule(nb::module_& module) {
                 std::rethrow_exception(thrown);
             } catch (const WrittenWrong& wrong) {
                 const nb::object kind = nb::module_::import_("hockney.errors").attr("RequestError");
-                PyErr_SetObject(kind.ptr(),
-                                kind(wrong.what(), "docs/reference/schedule-files.md has the form").ptr());
+                const std::string said = wrong.what();
+                const auto end = said.find('\n');
+                const std::string hint = end == std::string::npos
+                                             ? "docs/reference/schedule-files.md has the form"
+                                             : said.substr(end + 1);
+                PyErr_SetObject(kind.ptr(), kind(said.substr(0, end), hint).ptr());
             }
         },
         nullptr);

@@ -9,54 +9,17 @@
 
 namespace hockney::written {
 
-// In the order of `OPERATIONS` in schedule/written.py. Those up to `at_line` have a number behind them,
-// `loop` has two.
+// In the order of `OPERATIONS` in schedule/written.py, a row for each of its rows. Those up to `at_line` have
+// a number behind them, `loop` has two.
+// clang-format off
 enum class Operation : Word {
-    constant,
-    load,
-    store,
-    load_region,
-    store_region,
-    jump,
-    jump_unless,
-    send,
-    receive,
-    copy,
-    reduce,
-    at_line,
-    loop,
-    add,
-    subtract,
-    multiply,
-    divide,
-    modulo,
-    power,
-    left,
-    right,
-    conjunction,
-    disjunction,
-    exclusive,
-    negate,
-    invert,
-    less,
-    less_equal,
-    equal,
-    unequal,
-    no,
-    logarithm,
-    minimum,
-    maximum,
-    input,
-    output,
-    nothing,
-    blocks,
-    part,
-    scratch,
-    length,
-    wait,
-    need,
-    drop
+    constant, load, store, load_region, store_region, jump, jump_unless,
+    send, receive, copy, reduce, at_line, loop,
+    add, subtract, multiply, divide, modulo, power, left, right, conjunction, disjunction, exclusive,
+    negate, invert, less, less_equal, equal, unequal, no, logarithm, minimum, maximum,
+    input, output, nothing, block, blocks, part, scratch, length, wait, need, drop
 };
+// clang-format on
 
 // By reference: it is read after the operation that writes it.
 inline Word exact(bool overflows, const Word& result) {
@@ -75,6 +38,12 @@ inline Word divided(Word a, Word b) {
         return exact(__builtin_sub_overflow(Word{0}, a, &result), result);
     }
     return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+// What `divided` leaves: it has the sign of b.
+inline Word modulo(Word a, Word b) {
+    if (b == 0) throw std::domain_error("a division by zero");
+    if (b == -1) return 0;
+    return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
 }
 inline Word power(Word a, Word b) {
     expect_few(b);
@@ -100,7 +69,7 @@ inline Word calculated(Operation operation, Word a, Word b) {
         case Operation::divide:
             return divided(a, b);
         case Operation::modulo:
-            return b == -1 ? 0 : a - divided(a, b) * b;
+            return modulo(a, b);
         case Operation::power:
             return power(a, b);
         case Operation::left:

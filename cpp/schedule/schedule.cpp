@@ -65,8 +65,8 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
         try {
             Builder unused;
             run_written(algorithm, p, 0, unused, true);
-        } catch (const WrittenWrong& wrong) {
-            return wrong.what();
+        } catch (const Unmet& unmet) {
+            return unmet.what();
         }
     }
     return algorithm.constraint == nullptr ? "" : algorithm.constraint(p);

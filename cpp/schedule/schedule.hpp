@@ -202,6 +202,8 @@ class Builder {
     const RankSchedule& schedule() const { return schedule_; }
     // Memory of its steps and their dependencies.
     Bytes held_B() const { return held_B_; }
+    // What a user's text took, of all ranks that it wrote.
+    Bytes& operations() { return operations_; }
 
   private:
     int add(Kind kind, int peer, int tag, const Region& from, const Region& into, const Steps& after);
@@ -212,7 +214,7 @@ class Builder {
     std::uint16_t line_ = 0;
     Region input_, output_;  // where they begin
     int staged_ = none;      // the copy of an input that the output would overwrite
-    Bytes held_B_ = 0;
+    Bytes held_B_ = 0, operations_ = 0;
     Tally sent_, received_;
 };
 

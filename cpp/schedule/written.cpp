@@ -14,7 +14,9 @@ namespace hockney {
 namespace written {
 namespace {
 
-constexpr Word most_names = 1 << 16, most_instructions = 1 << 26;
+constexpr Word most_names = 1 << 16;
+// Of a rank, and of all together: half a second and some seconds.
+constexpr Bytes most_of_rank = 1 << 26, most_operations = 1 << 30;
 // Names that the machine sets: P, n, r, root, blocks.
 enum { name_ranks, name_bytes, name_rank, name_root, name_blocks, own_names };
 
@@ -29,7 +31,8 @@ class Machine {
           problem_(problem),
           rank_(rank),
           builder_(builder),
-          only_needs_(only_needs) {
+          only_needs_(only_needs),
+          most_(std::min(most_of_rank, most_operations - builder.operations())) {
         set(name_ranks, problem.ranks);
         set(name_bytes, problem.bytes);
         set(name_rank, rank);
@@ -39,21 +42,24 @@ class Machine {
 
     void run() {
         while (at_ < code_.size()) {
-            if (++executed_ > most_instructions)
-                wrong("one rank takes more than " + std::to_string(most_instructions) +
-                      " operations: loop less often");
+            if (++executed_ + memories_.visited() > most_)
+                wrong(
+                    "more than 2^26 operations of a rank, or 2^30 of all: loop less often, or ask for fewer "
+                    "ranks or bytes");
             const auto operation = static_cast<Operation>(next());
             if (only_needs_ && operation >= Operation::send && operation <= Operation::reduce) break;
             execute(operation);
         }
+        builder_.operations() += executed_ + memories_.visited();
         builder_.at_line(0);
     }
 
   private:
+    template <class Wrong = WrittenWrong>
     [[noreturn]] void wrong(const std::string& what) const {
-        throw WrittenWrong(algorithm_.name + ", line " + std::to_string(line_) + ": " + what + " (rank " +
-                           std::to_string(rank_) + " of " + std::to_string(problem_.ranks) + ", " +
-                           std::to_string(problem_.bytes) + " B)");
+        throw Wrong(algorithm_.name + ", line " + std::to_string(line_) + ": " + what + " (rank " +
+                    std::to_string(rank_) + " of " + std::to_string(problem_.ranks) + ", " +
+                    std::to_string(problem_.bytes) + " B)");
     }
     Word next() {
         if (at_ >= code_.size()) throw WrittenWrong(algorithm_.name + ": the program is cut off");
@@ -93,98 +99,82 @@ class Machine {
     void execute(Operation operation) {
         switch (operation) {
             case Operation::constant:
-                numbers_.push_back(next());
-                break;
+                return numbers_.push_back(next());
             case Operation::load:
-                numbers_.push_back(value(next()));
-                break;
-            case Operation::store: {
-                const Word name = next();
-                set(name, number());
-                break;
-            }
+                return numbers_.push_back(value(next()));
+            case Operation::store:
+                return set(next(), number());
             case Operation::load_region: {
                 const auto found = named_.find(next());
                 if (found == named_.end()) wrong("a name is used that holds no memory yet");
-                regions_.push_back(found->second);
-                break;
+                return regions_.push_back(found->second);
             }
-            case Operation::store_region: {
-                const Word name = next();
-                named_[place(name)] = region();
-                break;
-            }
+            case Operation::store_region:
+                named_[place(next())] = region();
+                return;
             case Operation::jump:
-                jump(next());
-                break;
+                return jump(next());
             case Operation::jump_unless: {
                 const Word to = next();
                 if (number() == 0) jump(to);
-                break;
+                return;
             }
             case Operation::at_line:
                 line_ = next();
                 builder_.at_line(static_cast<std::uint16_t>(line_));
                 break;
             case Operation::loop:
-                loop();
-                break;
+                return loop();
             case Operation::negate:
-                result(Operation::subtract, 0, number());
-                break;
+                return result(Operation::subtract, 0, number());
             case Operation::invert:
-                numbers_.push_back(~number());
-                break;
+                return numbers_.push_back(~number());
             case Operation::no:
-                numbers_.push_back(number() == 0);
-                break;
+                return numbers_.push_back(number() == 0);
             case Operation::logarithm: {
                 Word a = number(), result = 0;
                 if (a < 1) wrong("log2 of " + std::to_string(a));
                 while (a >>= 1) ++result;
-                numbers_.push_back(result);
-                break;
+                return numbers_.push_back(result);
             }
             case Operation::input:
             case Operation::output:
-                regions_.push_back(vector(operation == Operation::input));
-                break;
+                return regions_.push_back(vector(operation == Operation::input));
             case Operation::nothing:
-                regions_.push_back(none);
-                break;
+                return regions_.push_back(none);
+            case Operation::block: {
+                const Word index = number();
+                numbers_.push_back(index);
+                result(Operation::add, index, 1);
+                return blocks();
+            }
             case Operation::blocks:
-                blocks();
-                break;
+                return blocks();
             case Operation::part: {
                 const Word length_B = number(), offset_B = number();
                 const Region whole = region();
                 if (offset_B < 0 || length_B < 0 || offset_B > whole.length_B - length_B)
                     wrong(std::to_string(length_B) + " bytes from byte " + std::to_string(offset_B) +
                           " on are outside the " + std::to_string(whole.length_B) + " B that there are");
-                regions_.push_back(part(whole, offset_B, length_B));
-                break;
+                return regions_.push_back(part(whole, offset_B, length_B));
             }
             case Operation::scratch:
-                regions_.push_back(scratch(number()));
-                break;
+                return regions_.push_back(scratch(number()));
             case Operation::length:
-                numbers_.push_back(region().length_B);
-                break;
+                return numbers_.push_back(region().length_B);
             case Operation::wait:
-                wait();
-                break;
+                return wait();
             case Operation::need:
-                if (number() == 0) wrong("what this line requires does not hold");
+                if (number() == 0) wrong<Unmet>("what this line requires does not hold");
                 break;
             case Operation::drop:
                 number();
-                break;
+                return;
             case Operation::send:
             case Operation::receive:
             case Operation::copy:
             case Operation::reduce:
-                step(operation, next());
-                break;
+                return step(operation, next());
             default: {
                 const Word b = number(), a = number();
                 result(operation, a, b);
@@ -192,11 +182,16 @@ class Machine {
         }
     }
 
-    void jump(Word to) { at_ = static_cast<std::size_t>(std::max<Word>(to, 0)); }
+    void jump(Word to) {
+        // Loops leave nothing behind: what grows by them is damaged.
+        if (numbers_.size() + regions_.size() > most_names)
+            throw WrittenWrong(algorithm_.name + ": the program is damaged");
+        at_ = static_cast<std::size_t>(std::max<Word>(to, 0));
+    }
 
     // The name that counts; behind it the names of the next number, the end and the step. Ends by a jump.
     void loop() {
-        const Word counts = next(), to = next();
+        const Word counts = static_cast<Word>(place(next())), to = next();
         const Word now = value(counts + 1), end = value(counts + 2), by = value(counts + 3);
         if (by == 0) wrong("a loop by steps of 0");
         if (by > 0 ? now >= end : now <= end) return jump(to);
@@ -290,6 +285,7 @@ class Machine {
         for (const int before : after) followed_[static_cast<std::size_t>(before)] = true;
         memories_.touch(from, false, added);
         memories_.touch(into, true, added);
+        expect_held(builder_.held_B() + memories_.held_B());
     }
 
     // Later steps wait for all so far.
@@ -308,6 +304,7 @@ class Machine {
     const int rank_;
     Builder& builder_;
     const bool only_needs_;
+    const Bytes most_;
     std::size_t at_ = 0;
     Word executed_ = 0, line_ = 0;
     std::vector<Word> numbers_;

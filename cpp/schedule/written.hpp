@@ -13,10 +13,18 @@ namespace hockney {
 // A word of the program: an operation, or the number that follows some of them.
 using Word = std::int64_t;
 
-// What a user's text asks for cannot be; says where.
+// What a user's text asks for cannot be; says where, and on a second line what to do where that is known.
 struct WrittenWrong : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+// The text says that it is not for this problem.
+struct Unmet : WrittenWrong {
+    using WrittenWrong::WrittenWrong;
+};
+
+constexpr const char* endless =
+    "the schedule does not get to its end: a rank waits for ever\n"
+    "`hockney schedule verify` says which one, and where";
 
 // Makes the program an algorithm; one of the same name is replaced unless it is one of ours.
 const Algorithm& define(const std::string& collective, const std::string& name, std::vector<Word> program);

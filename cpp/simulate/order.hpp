@@ -8,10 +8,10 @@
 #include <functional>
 #include <limits>
 #include <queue>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../schedule/written.hpp"
 #include "cost.hpp"
 #include "messages.hpp"
 #include "program.hpp"
@@ -92,7 +92,7 @@ class Order {
         if constexpr (in_time) {
             while (one_later()) settle();
         }
-        if (finished_ != evaluated_) throw std::invalid_argument("the schedule blocks");
+        if (finished_ != evaluated_) throw WrittenWrong(endless);
     }
 
   private:

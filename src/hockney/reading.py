@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hockney.errors import RequestError
+from hockney.units import format_bytes
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -327,7 +328,7 @@ def _opened(path: Path, hint: str, most_B: int, within: Path | None) -> BinaryIO
 
 
 def _too_large(path: Path, most_B: int, hint: str) -> RequestError:
-    return RequestError(f"{printable(path)} is larger than {most_B // 2**20} MiB", hint)
+    return RequestError(f"{printable(path)} is larger than {format_bytes(most_B)}", hint)
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -23,6 +23,21 @@ def test_count_gives_the_critical_path_of_the_tree_on_each_number_of_ranks() -> 
         assert counts["ranks"] == int(ranks)
 
 
+def test_count_from_another_root() -> None:
+    for algorithm in (("linear,knomial:3",), ("default", "--mpi", "Open MPI 5.0")):
+        words = ("count", "bcast", "--ranks", "5", "--root", "3", "--algorithm", *algorithm)
+        assert {one["problem"]["root"] for one in told(*words)["algorithms"].values()} == {3}
+
+
+def test_a_table_has_each_number_once() -> None:
+    """The critical path has as many messages as there are rounds."""
+    done = run("count", "bcast", "--algorithm", "halving_tree", "--ranks", "14", "--bytes", "16KiB")
+    heading, row = filter(None, done.stdout.splitlines())
+    assert "rounds" in heading
+    assert row.split()[1:4] == ["4", "13", "212,992"]
+    assert row.count(" 4 ") == 1
+
+
 def test_count_of_many_says_what_it_leaves_out() -> None:
     done = run("count", "allgather", "--algorithm", "all", "--ranks", "5")
     assert done.returncode == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -19,7 +21,8 @@ from hockney.predict.costs import LoggopsParameters
 from hockney.predict.simulation import simulate
 from hockney.schedule import written
 from hockney.schedule.catalogue import ask, find, signature
-from hockney.schedule.proof import cases, complaints
+from hockney.schedule.proof import cases, complaints, prove
+from hockney.schedule.words import counts
 
 RING = (Path(__file__).parents[2] / "examples" / "ring.schedule").read_text()
 TEXTS = {
@@ -231,7 +234,7 @@ AT_RUN = [
     ("copy(input, output)\nif P > 9:\n    x = 1\ny = x", "line 4: a name is used that has no value yet"),
     ("copy(input, output)\ncopy(part(input, 60, 8), part(output, 0, 8))", "line 2: 8 bytes from byte 60 on"),
     ("copy(input, output)\nfor i in range(0, 4, 0):\n    pass", "line 2: a loop by steps of 0"),
-    ("copy(input, output)\nfor i in range(2**40):\n    pass", "one rank takes more than"),
+    ("copy(input, output)\nfor i in range(2**40):\n    pass", "more than 2^26 operations of a rank"),
     ("copy(input, output)\nx = scratch(2**50)", "GiB that are held at once"),
 ]
 
@@ -242,6 +245,67 @@ def test_what_cannot_be_done_is_refused_with_its_line(text: str, said: str, tmp_
     with pytest.raises((RequestError, _core.TooLarge)) as raised:
         ask("allreduce", path, ranks=4, size_B=64).generate()
     assert said in str(raised.value)
+
+
+def test_the_operations_of_all_ranks_together_are_limited(tmp_path: Path) -> None:
+    """Each of 64 ranks alone stays below the 2^30: a pass of the loop is at least four operations."""
+    path = defined(tmp_path, "allreduce", "long", "copy(input, output)\nfor i in range(2**23):\n    x = i")
+    assert ask("allreduce", path, ranks=1, size_B=64).generate()
+    with pytest.raises(RequestError, match=r"line [23]: more than 2\^26 operations of a rank, or 2\^30 of all"):
+        ask("allreduce", path, ranks=64, size_B=64).generate()
+
+
+GROWTH = """
+from resource import RUSAGE_SELF, getrusage
+from hockney import _core
+from hockney.schedule import written
+_core.define("allreduce", "pieces", written.compiled({!r}, ""))
+before = getrusage(RUSAGE_SELF).ru_maxrss
+_core.generate_rank("allreduce", "pieces", _core.Problem(ranks=2, bytes=8192), 0)
+print(getrusage(RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_many_readers_of_many_pieces_take_little_memory() -> None:
+    """With a list of 8192 readers for each of 8192 pieces it would be 256 MiB of numbers."""
+    text = "blocks = 8192\nfor k in range(blocks):\n    send(input, 1 - r)\n"
+    program = GROWTH.format(f"{text}for k in range(blocks):\n    copy(input[k], output[k])")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 64 * 1024
+
+
+def test_a_mistake_is_a_complaint_of_its_case_and_what_is_required_is_none(tmp_path: Path) -> None:
+    """A division by zero before the first step, on rank 0 or another, is no refusal."""
+    for rank in (0, 2):
+        path = defined(tmp_path, "barrier", "divides", f"x = 1 // (P + r - 3 - {rank})")
+        (result,) = prove([find("barrier", path)], [3], lambda _: None)
+        assert f"line 1: a division by zero (rank {rank} of 3, 0 B)" in result.complaints[0]
+        with pytest.raises(RequestError, match=f"rank {rank} of 3") as raised:
+            ask("barrier", path, ranks=3).generate()
+        assert raised.value.hint == written.HINT
+    path = defined(tmp_path, "barrier", "requires", "require(P < 3)")
+    (result,) = prove([find("barrier", path)], [3], lambda _: None)
+    assert (result.refused > 0, result.proved, result.complaints) == (True, 0, [])
+
+
+def test_what_waits_for_ever_is_no_defect_of_ours(tmp_path: Path) -> None:
+    path = defined(tmp_path, "barrier", "stuck", "receive(nothing, (r + 1) % P)")
+    request = ask("barrier", path, ranks=3)
+    for play in (
+        lambda: simulate(request, LoggopsParameters(1e-6, 0, 0, 0), by_class=False),
+        lambda: counts(request),
+    ):
+        with pytest.raises(RequestError, match="a rank waits for ever") as raised:
+            play()
+        assert "hockney schedule verify" in raised.value.hint
+
+
+def test_a_file_stands_in_no_catalogue(tmp_path: Path) -> None:
+    name = find("bcast", defined(tmp_path, "bcast", "listed", "pass")).name
+    assert name not in [one.name for one in _core.algorithms()]
+    with pytest.raises(RequestError) as raised:
+        find("bcast", "binomia")
+    assert name not in raised.value.hint
 
 
 def test_a_text_says_what_it_needs(tmp_path: Path) -> None:
@@ -270,6 +334,8 @@ AT_READ = [
     ("if x:", "line 1"),
     ("x = " + "(" * 300 + "1" + ")" * 300, "line 1"),
     ("x = " + "-" * 20000 + "1", "cannot be read"),
+    ("x = scratch(*[1])", r"line 1: scratch takes no list of arguments (*)"),
+    ("x = 99999999999999999999", "line 1: a number beyond 2^63"),
     ("x = 1\0", "null bytes"),
     ("x = 1\nx = output", "x holds a number here and memory there"),
     ("send(output, 1, at=3)", "send takes only after= by its name"),
@@ -318,6 +384,47 @@ def test_numbers_are_what_they_are_in_python(text: str) -> None:
         assert len(_core.generate_rank("allreduce", "value", problem, 0).steps) == copies
 
 
+def holds(text: str) -> bool:
+    """Whether a condition holds in the language."""
+    _core.define("barrier", "value", written.compiled(f"require({text})", ""))
+    return not _core.refusal("barrier", "value", Problem(ranks=4))
+
+
+LEAST = "(-2**62 * 2)"
+ENDS = ["1", "(-1)", "3", "(-3)", "2**40", "(-2**40 - 1)", str(2**63 - 1), f"({LEAST} + 1)", LEAST]
+
+
+@pytest.mark.parametrize("right", ENDS)
+def test_divisions_are_what_they_are_in_python_at_the_ends_too(right: str) -> None:
+    for text in (f"{left} {operator} {right}" for left in ENDS for operator in ("//", "%")):
+        value = int(eval(text))
+        if value < 2**63:
+            assert holds(f"{text} == {value if value > -(2**63) else LEAST}"), text
+        else:
+            with pytest.raises(RequestError, match=r"a number beyond 2\^63"):
+                holds(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("(7 and 5) == 1", "(0 or 6) == 1", "(0 or 0) == 0", "(3 and 0) == 0", "(3 and 0 or 2 and 4) == 1"),
+        *("(0 and 1 // 0) == 0", "(6 or 1 // 0) == 1"),
+    ],
+)
+def test_and_and_or_give_0_or_1(text: str) -> None:
+    assert holds(text)
+
+
+def test_what_is_nested_is_compiled_once() -> None:
+    """Twice the depth, twice the program: it was squared."""
+
+    def size(depth: int) -> int:
+        return len(written.compiled(f"x = {'len(output[' * depth}0{'])' * depth}", ""))
+
+    assert size(40) - size(20) == size(20) - size(0)
+
+
 SIGNS = ["\n", "\n    ", *"()[]:,=+-*/%^0127"]
 WORDS = st.sampled_from(
     [*written.OWN_NAMES, *written.CALLS, *written.VECTORS, "x", "for", "in", "if", "else", "or", "after", *SIGNS]
@@ -360,3 +467,6 @@ def test_two_files_of_one_name(tmp_path: Path) -> None:
     assert signature("allreduce", "two.schedule", ranks=2, size_B=8) is None
     with pytest.raises(RequestError, match="does not exist"):
         find("bcast", str(tmp_path / "none.schedule"))
+    (tmp_path / "circle.schedule").symlink_to("circle.schedule")
+    with pytest.raises(RequestError, match=r"cannot read .*circle\.schedule: Too many levels"):
+        find("bcast", str(tmp_path / "circle.schedule"))

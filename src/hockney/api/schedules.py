@@ -205,25 +205,24 @@ def _counted(
     has_all = options.algorithm == "all"
     every = [algorithm.name for algorithm in algorithms(options.collective)]
     if not options.algorithm.strip(", "):
-        raise RequestError(
-            f"--algorithm {options.algorithm!r} names nothing", f"for example {every[0]}, {every[1]}"
-        )
+        raise RequestError(f"--algorithm {options.algorithm!r} names nothing", f"for example {every[1]}")
     chosen = every if has_all else names(options.algorithm)
     if "default" not in chosen and (options.mpi or options.nodes != 1):
         raise RequestError(
             "--mpi and --nodes say what `--algorithm default` is", "leave them out, or add default"
         )
+    if options.root and not COLLECTIVES[options.collective].rooted:
+        raise RequestError(f"{options.collective} has no root", "leave out --root")
     counts: dict[str, in_words.ScheduleCounts] = {}
     first = None
     for name in chosen:
         if name == "default":
-            for part, request in default_schedules(
-                options.mpi, options.collective, ranks, options.size_B, nodes=options.nodes
-            ):
+            where = (ranks, options.size_B, options.nodes, options.root)
+            for part, request in default_schedules(options.mpi, options.collective, *where):
                 counts[part] = in_words.counts(request)
             continue
         try:
-            request = options.on(ranks, name)
+            request = options.on(ranks, name, options.root)
         except RequestError as error:
             # Algorithms that the user did not name may refuse: a note says which, and the others are counted.
             if not has_all:

@@ -117,7 +117,7 @@ def count(options: CountOptions, json: JsonOption = False) -> None:
             Column("algorithm", lambda row: row[0]),
             *([Column("ranks", lambda row: row[2], is_number=True)] if len(options.ranks) > 1 else []),
             *(_number(name, name) for name in ("rounds", "messages", "bytes")),
-            _number("critical messages", "critical_path.messages"),
+            # The messages of the critical path are as many as the rounds.
             _number("critical bytes", "critical_path.bytes"),
             _number("degree", "max_degree"),
             _number("round bytes", "round_bytes"),

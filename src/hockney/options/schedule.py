@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from hockney.fields import Argument, Option
+from hockney.errors import RequestError
+from hockney.fields import Argument, Option, named
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest, algorithm_names, ask
 from hockney.schedule.proof import MOST_RANKS
@@ -35,11 +36,14 @@ class ProblemOptions(BaseModel):
     ] = 1024
     segment_B: Annotated[int, Option(flags=("--segment",), read=segment, show=written)] = 0
 
-    def on(self, ranks: int, algorithm: str) -> ScheduleRequest:
-        """The schedule from root 0 of `knomial`, or of `knomial:4` with radix 4; RequestError for none."""
-        name, _, radix = algorithm.partition(":")
-        sizes = {"size_B": self.size_B, "segment_B": self.segment_B}
-        return ask(self.collective, name, ranks=ranks, radix=whole(radix or "0"), **sizes)
+    def on(self, ranks: int, algorithm: str, root: int = 0) -> ScheduleRequest:
+        """The schedule of `knomial`, or of `knomial:4` with radix 4; RequestError for none."""
+        name, colon, radix = algorithm.partition(":")
+        with named("--algorithm"):
+            if colon and not radix.strip(" 0"):
+                raise RequestError(f"{algorithm!r} lacks a radix", f"write {name}, or {name}:4 for radix 4")
+            sizes = {"size_B": self.size_B, "segment_B": self.segment_B, "radix": whole(radix or "0")}
+        return ask(self.collective, name, ranks=ranks, root=root, **sizes)
 
 
 class ScheduleOptions(ProblemOptions):
@@ -92,6 +96,7 @@ class CountOptions(ProblemOptions):
         ),
     ]
     ranks: Annotated[list[int], Option("Numbers of ranks, such as 14,28.", read=whole, repeat=True, commas=True)]
+    root: Annotated[int, Option()] = 0
     mpi: Annotated[str, Option("Library of `--algorithm default`, such as 'Open MPI 5.0' or 'MPICH 4.2'.")] = ""
     nodes: Annotated[int, Option("Nodes that the ranks are on, for `--algorithm default`."), Field(ge=1)] = 1
 
@@ -109,12 +114,7 @@ class ExportOptions(BaseModel):
 
     reduce_s_per_B: Annotated[
         float,
-        Option(
-            "Time to reduce a byte, such as 0.1ns, or a rate.",
-            flags=("--reduction",),
-            read=parse_per_byte,
-            show=None,
-        ),
+        Option("Time of a reduced byte, as 0.1ns.", flags=("--reduction",), read=parse_per_byte, show=None),
     ] = 0.0
     output: Annotated[
         Path | None, Option("File to write. [default: standard output]", flags=("--output", "-o"))

@@ -10,7 +10,7 @@ from hockney.words import written
 
 
 def default_schedules(
-    mpi: str, collective: str, ranks: int, size_B: int, nodes: int = 1
+    mpi: str, collective: str, ranks: int, size_B: int, nodes: int = 1, root: int = 0
 ) -> list[tuple[str, ScheduleRequest]]:
     """The collectives that `mpi` (`Open MPI 5.0`) runs one after another, each with a name that says what it is.
 
@@ -35,6 +35,7 @@ def default_schedules(
             part.operation,
             part.choice.algorithm,
             ranks=ranks,
+            root=root if COLLECTIVES[part.operation].rooted else 0,
             size_B=part.size_B,
             segment_B=part.segment_B,
             radix=part.choice.radix or 0,

@@ -71,6 +71,8 @@ def _loggops(text: str) -> dict[str, float | None]:
                 f"{word!r} is no parameter of LogGOPS", f"write {', '.join(_LOGGOPS)}, such as L=2.5us,G=10GB/s"
             )
         name, read = _LOGGOPS[letter]
+        if name in found:
+            raise RequestError(f"{letter} is given twice in {text!r}", "give it once")
         with named(letter):
             found[name] = read(value)
     return {"receive_overhead_s": found["overhead_s"], **found} if "overhead_s" in found else found

@@ -253,7 +253,8 @@ def ask(
         radix=radix,
     )
     if reason := _core.refusal(collective, name, problem):
-        raise RequestError(reason, "`hockney schedule list` shows what each algorithm is defined for")
+        hint = "`hockney schedule list` shows what each algorithm is defined for"
+        raise RequestError(reason, written.HINT if name.endswith(written.ENDING) else hint)
     return ScheduleRequest(algorithm, problem, size_B, segment_B)
 
 

@@ -8,6 +8,7 @@ from itertools import product
 
 from hockney import _core
 from hockney._core import Algorithm, Collective, Problem
+from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 
 MOST_RANKS = 4096
@@ -41,12 +42,17 @@ def prove(
         for ranks in rank_counts:
             progress(f"{algorithm.collective} {algorithm.name}, {ranks} ranks")
             for problem in cases(algorithm, ranks):
-                if reason := _core.refusal(algorithm.collective, algorithm.name, problem):
-                    verdict.refused += 1
-                    verdict.reason = reason
-                    continue
-                verdict.proved += 1
-                if wrong := complaints(algorithm, problem):
+                try:
+                    if reason := _core.refusal(algorithm.collective, algorithm.name, problem):
+                        verdict.refused += 1
+                        verdict.reason = reason
+                        continue
+                    verdict.proved += 1
+                    wrong = complaints(algorithm, problem)
+                except RequestError as error:
+                    # A user's text that divides by zero.
+                    wrong = [error.message]
+                if wrong:
                     more = f"; {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
                     verdict.complaints.append(f"{_where(problem)}: {'; '.join(wrong[:SHOWN])}{more}")
                     break

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hockney import _core
 from hockney._core import Kind, Region, Step
-from hockney.errors import HockneyError
+from hockney.errors import RequestError
 from hockney.schedule.catalogue import DescribedProblem, ScheduleRequest
 from hockney.units import format_bytes
 
@@ -66,7 +66,10 @@ def counts(request: ScheduleRequest) -> ScheduleCounts:
     """The counts of a schedule."""
     counted = _core.count(request.generate())
     if counted.blocks:
-        raise HockneyError("one-ported, the schedule does not get to its end", "please report it")
+        raise RequestError(
+            "one-ported, the schedule does not get to its end: a rank waits for ever",
+            "`hockney schedule verify` says which one, and where",
+        )
     return ScheduleCounts(
         request.algorithm.name,
         request.described(),

@@ -36,7 +36,7 @@ OPERATIONS = (
     *("send", "receive", "copy", "reduce", "line", "loop"),
     *("add", "subtract", "multiply", "divide", "modulo", "power", "left", "right", "and", "or", "xor"),
     *("negate", "invert", "less", "less_equal", "equal", "unequal", "not", "log2", "min", "max"),
-    *("input", "output", "nothing", "blocks", "part", "scratch", "len", "wait", "require", "drop"),
+    *("input", "output", "nothing", "block", "blocks", "part", "scratch", "len", "wait", "require", "drop"),
 )
 """In the order of cpp/schedule/written.cpp."""
 _CODE = {name: number for number, name in enumerate(OPERATIONS)}
@@ -95,17 +95,13 @@ class _Compiler:
         self._code += [_CODE[operation], *operands]
         return len(self._code) - 1
 
-    def _slot(self) -> int:
-        self._slots += 1
-        return self._slots - 1
-
     def _statements(self, body: list[ast.stmt]) -> None:
         for statement in body:
             self._emit("line", statement.lineno)
-            handler = self._HANDLERS.get(type(statement))
+            handler = getattr(self, f"_{type(statement).__name__.lower()}", None)
             if handler is None:
                 self._wrong(statement, "only assignments, for, if and calls stand here")
-            handler(self, statement)
+            handler(statement)
 
     def _assign(self, statement: ast.Assign) -> None:
         target = statement.targets[0]
@@ -131,10 +127,11 @@ class _Compiler:
 
     def _name_of_number(self, name: str) -> int:
         if name not in self._numbers:
-            self._numbers[name] = self._slot()
+            self._numbers[name] = self._slots
+            self._slots += 1
         return self._numbers[name]
 
-    def _augmented(self, statement: ast.AugAssign) -> None:
+    def _augassign(self, statement: ast.AugAssign) -> None:
         if not isinstance(statement.target, ast.Name):
             self._wrong(statement, "one name is set at a time")
         both = ast.BinOp(ast.Name(statement.target.id, ast.Load()), statement.op, statement.value)
@@ -172,9 +169,8 @@ class _Compiler:
         self._code[leave] = len(self._code)
 
     def _if(self, statement: ast.If) -> None:
-        self._choice(
-            statement.test, lambda: self._statements(statement.body), lambda: self._statements(statement.orelse)
-        )
+        body, orelse = statement.body, statement.orelse
+        self._choice(statement.test, lambda: self._statements(body), lambda: self._statements(orelse))
 
     def _choice(self, test: ast.expr, yes: Callable[[], None], no: Callable[[], None]) -> None:
         self._number(test)
@@ -188,7 +184,7 @@ class _Compiler:
     def _pass(self, statement: ast.Pass) -> None:
         pass
 
-    def _call(self, statement: ast.Expr) -> None:
+    def _expr(self, statement: ast.Expr) -> None:
         call = statement.value
         if isinstance(call, ast.Constant) and isinstance(call.value, str):
             return
@@ -201,14 +197,14 @@ class _Compiler:
             self._emit("drop")
             return
         self._expect(call, 0 if name == "wait" else 1)
-        for argument in call.args:
-            self._number(argument)
-        self._emit(name)
+        self._calculate(name, *call.args)
 
     def _expect(self, call: ast.Call, count: int, keywords: tuple[str, ...] = ()) -> None:
         name = ast.unparse(call.func)
-        if len(call.args) != count or any(isinstance(argument, ast.Starred) for argument in call.args):
-            self._wrong(call, f"{name} takes {count} arguments, not {len(call.args)}")
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
+            self._wrong(call, f"{name} takes no list of arguments (*)", "write each argument")
+        if len(call.args) != count:
+            self._wrong(call, f"{name} takes {count} argument{'s'[: count != 1]}, not {len(call.args)}")
         if any(keyword.arg not in keywords for keyword in call.keywords):
             self._wrong(call, f"{name} takes {f'only {keywords[0]}=' if keywords else 'nothing'} by its name")
 
@@ -243,29 +239,22 @@ class _Compiler:
                 self._emit("load_region", self._regions[name])
             case ast.Subscript(value=value, slice=ast.Slice(lower=lower, upper=upper, step=None)):
                 self._region(value)
-                self._number(lower or ast.Constant(0))
-                self._number(upper or ast.Name("blocks", ast.Load()))
-                self._emit("blocks")
+                self._calculate("blocks", lower or ast.Constant(0), upper or ast.Name("blocks", ast.Load()))
             case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
+                # Once: what stands in it may have indices, too.
                 self._region(value)
-                self._number(index)
-                self._number(ast.copy_location(ast.BinOp(index, ast.Add(), ast.Constant(1)), index))
-                self._emit("blocks")
+                self._calculate("block", index)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self._choice(test, lambda: self._region(body), lambda: self._region(orelse))
             case ast.Call(func=ast.Name(id="part")):
                 self._expect(node, 3)
                 self._region(node.args[0])
-                self._number(node.args[1])
-                self._number(node.args[2])
-                self._emit("part")
+                self._calculate("part", *node.args[1:])
             case ast.Call(func=ast.Name(id="scratch")):
                 self._expect(node, 1)
-                self._number(node.args[0])
-                self._emit("scratch")
+                self._calculate("scratch", *node.args)
             case ast.Name(id=name):
-                known = [*VECTORS, *self._regions]
-                self._wrong(node, f"{name} is no memory", f"{did_you_mean(name, known)}known: {', '.join(known)}")
+                self._unknown(node, name, "memory", [*VECTORS, *self._regions])
             case _:
                 self._wrong(
                     node, f"{ast.unparse(node)} is no memory", "for example output[r], or part(output, 0, 8)"
@@ -273,72 +262,66 @@ class _Compiler:
 
     def _number(self, node: ast.expr) -> None:
         match node:
-            case ast.Constant(value=value) if type(value) is int and abs(value) < 2**62:
+            case ast.Constant(value=value) if type(value) is int:
+                if value >= 2**63:
+                    self._wrong(node, "a number beyond 2^63")
                 self._emit("constant", value)
             case ast.Name(id="nothing"):
                 self._emit("constant", -1)
             case ast.Name(id=name) if name in self._numbers:
                 self._emit("load", self._numbers[name])
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-                self._binary(_BINARY[type(op)], left, right)
+                self._calculate(_BINARY[type(op)], left, right)
             case ast.BinOp(op=ast.Div()):
                 self._wrong(node, "numbers are whole", "divide with //, which rounds down")
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 self._number(operand)
             case ast.UnaryOp(op=op, operand=operand):
-                self._number(operand)
-                self._emit(_UNARY[type(op)])
+                self._calculate(_UNARY[type(op)], operand)
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _BINARY:
-                self._binary(_BINARY[type(op)], left, right)
+                self._calculate(_BINARY[type(op)], left, right)
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _MIRRORED:
-                self._binary(_MIRRORED[type(op)], right, left)
+                self._calculate(_MIRRORED[type(op)], right, left)
             case ast.Compare():
                 self._wrong(node, "two numbers are compared by <, <=, ==, !=, > or >=", "join several by `and`")
-            case ast.BoolOp(op=op, values=[first, *others]):
-                # The last value that was looked at, as in Python, but 0 or 1.
-                self._number(first)
-                for other in others:
-                    is_and = isinstance(op, ast.And)
-                    self._choice_of_top(is_and, other)
+            case ast.BoolOp(op=op, values=values):
+                self._joined(isinstance(op, ast.Or), values)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self._choice(test, lambda: self._number(body), lambda: self._number(orelse))
+            case ast.Call(func=ast.Name(id="len")):
+                self._expect(node, 1)
+                self._region(node.args[0])
+                self._emit("len")
             case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
                 self._expect(node, FUNCTIONS[name])
-                for argument in node.args:
-                    (self._region if name == "len" else self._number)(argument)
-                self._emit(name)
+                self._calculate(name, *node.args)
             case ast.Name(id=name):
-                known = [*self._numbers]
-                self._wrong(
-                    node, f"{name} is no number here", f"{did_you_mean(name, known)}known: {', '.join(known)}"
-                )
+                self._unknown(node, name, "number here", [*self._numbers])
             case _:
                 self._wrong(node, f"{ast.unparse(node)} is no whole number")
 
-    def _binary(self, operation: str, left: ast.expr, right: ast.expr) -> None:
-        self._number(left)
-        self._number(right)
+    def _calculate(self, operation: str, *operands: ast.expr) -> None:
+        for operand in operands:
+            self._number(operand)
         self._emit(operation)
 
-    def _choice_of_top(self, is_and: bool, other: ast.expr) -> None:
-        """Of the number on the stack and another one: `and`, `or`."""
-        if not is_and:
-            self._emit("not")
-        short = self._emit("jump_unless", 0)
-        self._number(other)
-        end = self._emit("jump", 0)
-        self._code[short] = len(self._code)
-        self._emit("constant", 0 if is_and else 1)
-        self._code[end] = len(self._code)
+    def _unknown(self, node: ast.expr, name: str, what: str, known: list[str]) -> NoReturn:
+        self._wrong(node, f"{name} is no {what}", f"{did_you_mean(name, known)}known: {', '.join(known)}")
 
-    _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {  # noqa: RUF012
-        ast.Assign: _assign,
-        ast.AugAssign: _augmented,
-        ast.For: _for,
-        ast.If: _if,
-        ast.Expr: _call,
-        ast.Pass: _pass,
-    }
+    def _joined(self, is_or: bool, values: list[ast.expr]) -> None:
+        """`and`, `or`: 0 or 1; what stands behind the one that decides is not looked at."""
+        decided = []
+        for value in values:
+            self._number(value)
+            if is_or:
+                self._emit("not")
+            decided.append(self._emit("jump_unless", 0))
+        self._emit("constant", int(not is_or))
+        end = self._emit("jump", 0)
+        for place in decided:
+            self._code[place] = len(self._code)
+        self._emit("constant", int(is_or))
+        self._code[end] = len(self._code)
 
 
 _defined: dict[tuple[str, str], tuple[str | None, str, Algorithm]] = {}
@@ -348,7 +331,7 @@ _defined: dict[tuple[str, str], tuple[str | None, str, Algorithm]] = {}
 def text_of(path: str) -> str:
     """The text of a file; RequestError where it cannot be read."""
     try:
-        return reading.content(Path(path), most_B=MOST_B).decode("utf-8")
+        return reading.content(Path(path), most_B=MOST_B).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RequestError(f"{reading.printable(path)} is no text: {error.reason}", HINT) from error
 
