@@ -25,8 +25,6 @@ from hockney.predict.simulation import simulate as simulate_collective
 from hockney.predict.simulation_costs import Parameters, shared_by, source
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
 from hockney.records.keys import COLLECTIVES
-from hockney.report.drawn import ENDINGS
-from hockney.report.schedules import draw, write
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes, format_time
 
@@ -185,6 +183,10 @@ def _write_files(
     file = options.trace
     if file is None:
         return
+    # What draws loads matplotlib.
+    from hockney.report.drawn import ENDINGS
+    from hockney.report.schedules import draw, write
+
     if file.suffix in ENDINGS and isinstance(asked, ScheduleRequest):
         write(file, draw(asked, "space-time", costs.at([NETWORK])), asked)
     elif file.suffix == ".csv" and isinstance(asked, ScheduleRequest):

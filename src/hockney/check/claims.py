@@ -25,8 +25,7 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy import stats
-from scipy.optimize import nnls
+from scipy import optimize, stats
 
 from hockney.check.cells import DEFAULT, LaunchTimes, TimedCall
 from hockney.check.judge import holm
@@ -304,7 +303,7 @@ def _fitted(claim: Claim, ranks: Array, size_B: Array, time_s: Array, sizes: Arr
             scaled = design * weight[:, None]
             length = np.linalg.norm(scaled, axis=0)
             length = np.where(length > 0, length, 1.0)
-            value = nnls(scaled / length, time_s * weight, maxiter=50 * design.shape[1])[0] / length
+            value = optimize.nnls(scaled / length, time_s * weight, maxiter=50 * design.shape[1])[0] / length
             model_s = np.maximum(design @ value, LEAST_SHARE * time_s)
             weight = 1 / np.sqrt(time_s * model_s)
         found.append((float((np.log(time_s / model_s) ** 2).sum()), saturation, value, weight))

@@ -15,7 +15,6 @@ from itertools import chain
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import linalg
 
 from hockney._core import CostCurves, Network, RecordedTrace
 from hockney.predict.costs import TERMS
@@ -110,7 +109,7 @@ class Calibration:
     @cached_property
     def covariance(self) -> Array:
         """Of `theta`, shape (count, count): what measurements and pulls leave open."""
-        solver = linalg.splu(sparse.csc_array(self.normal), permc_spec="MMD_AT_PLUS_A")
+        solver = sparse.linalg.splu(sparse.csc_array(self.normal), permc_spec="MMD_AT_PLUS_A")
         return np.asarray(solver.solve(np.eye(self.layout.count)))
 
     @cached_property
@@ -219,7 +218,7 @@ def calibrate(
             break
         # A point depends on few parameters: sparse, this takes a fraction of the time that it takes dense.
         damped = sparse.csc_array(normal + damping * sparse.diags_array(normal.diagonal()))
-        move = linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
+        move = sparse.linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
         theta = best + np.clip(move, -_LONGEST, _LONGEST)
     theta, residual = best, best_residual
     scale = _scale(residual)

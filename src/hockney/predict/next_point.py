@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy import special
 
 from hockney.predict.accuracy import INSTANCE
 from hockney.predict.estimators._places import SURFACE, places
@@ -125,7 +125,7 @@ def stakes(candidates: Candidates, belief: Belief) -> Stakes:
 def _expected_loss(apart: Array, deviation: Array) -> Array:
     """E[max(0, exp d − 1)] for d normal with mean `apart` and that deviation (as of Black and Scholes 1973)."""
     wide = np.maximum(deviation, 1e-9)
-    expected = np.exp(apart + wide**2 / 2) * ndtr(apart / wide + wide) - ndtr(apart / wide)
+    expected = np.exp(apart + wide**2 / 2) * special.ndtr(apart / wide + wide) - special.ndtr(apart / wide)
     loss: Array = np.maximum(expected, 0.0)
     return loss
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pandas.api.types import union_categoricals
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
@@ -62,7 +61,9 @@ class RecordColumns:
         texts = [name for name, kind in TYPES.items() if kind == "category"]
         whole = pd.concat([frame.drop(columns=texts) for frame in frames], ignore_index=True)
         return cls(
-            whole.assign(**{name: union_categoricals([frame[name] for frame in frames]) for name in texts})
+            whole.assign(
+                **{name: pd.api.types.union_categoricals([frame[name] for frame in frames]) for name in texts}
+            )
         )
 
     def __len__(self) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import dijkstra
+from scipy import sparse
 
 from hockney.network.topologies.base import Network
 
@@ -56,7 +56,7 @@ def _levels(network: Network) -> NetworkLayout:
     group, notes = np.arange(network.vertices), []
     level = network.level
     if (level < 0).any():
-        far = dijkstra(
+        far = sparse.csgraph.dijkstra(
             network.matrix(network.parallel), unweighted=True, indices=np.arange(network.nodes), min_only=True
         )
         level = far.astype(np.int64)
@@ -188,7 +188,7 @@ def _stress(network: Network) -> NetworkLayout:
         return NetworkLayout(
             np.arange(network.nodes), np.stack([np.cos(turn), np.sin(turn)], -1), "nodes in their order"
         )
-    hops = dijkstra(network.matrix(network.parallel), unweighted=True)
+    hops = sparse.csgraph.dijkstra(network.matrix(network.parallel), unweighted=True)
     count = network.nodes
     turn = 2 * np.pi * np.arange(count) / count
     place = np.stack([np.cos(turn), np.sin(turn)], -1) * hops.max() / 2

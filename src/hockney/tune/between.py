@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from hockney.predict.points import CHOICE, positions
 from hockney.records.series import size_place
 from hockney.statistics import CONFIDENCE, Array
 
-Model = Callable[[pd.DataFrame], Prediction]
+Model: TypeAlias = "Callable[[pd.DataFrame], Prediction]"
 """Predicts points; NaN where nothing is known."""
 LADDER = 4.0
 """Ratio of neighbouring sizes of a campaign.

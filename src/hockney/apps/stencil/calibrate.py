@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
+from scipy import optimize
 
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import FARTHEST, Surroundings, Tuned
@@ -98,7 +98,7 @@ def calibrate(
     def weighted(theta: Array) -> Array:
         return np.concatenate([misses(theta) / _NOISE, theta / deviations])
 
-    fitted = least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=_MOST_STEPS)
+    fitted = optimize.least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=_MOST_STEPS)
     left = misses(fitted.x)
     degrees = max(1, len(used) - deviations.size)
     error = t_reach(float(np.sqrt(np.sum(left**2) / degrees)), degrees)

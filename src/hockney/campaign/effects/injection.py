@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy import sparse
 
 from hockney.campaign.effects.base import (
     NO_BYTES,
@@ -130,6 +129,6 @@ def _domains(here: Here, ranks: Sequence[int], level: int) -> list[list[int]]:
         if a in place and b in place and LOCALITIES.index(locality) <= level
     ]
     rows, columns = [a for a, _ in near], [b for _, b in near]
-    graph = coo_array((np.ones(len(near)), (rows, columns)), shape=(len(place), len(place)))
-    _, labels = connected_components(graph, directed=False)
+    graph = sparse.coo_array((np.ones(len(near)), (rows, columns)), shape=(len(place), len(place)))
+    _, labels = sparse.csgraph.connected_components(graph, directed=False)
     return list(grouped(ranks, lambda rank: int(labels[place[rank]])).values())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy import optimize
 
 from hockney.models.over_ranks.student import LEAST_SCALE, TAILS, fitted
 from hockney.statistics import Array
@@ -105,7 +105,7 @@ class Curve:
             root = np.sqrt(weight)
             relative = self._physical / flat[:, None]
             length = np.linalg.norm(relative, axis=0)
-            amounts, _ = nnls(relative / length * root[:, None], root, maxiter=MOST_PIVOTS)
+            amounts, _ = optimize.nnls(relative / length * root[:, None], root, maxiter=MOST_PIVOTS)
             shape = np.log(np.maximum(self._physical @ (amounts / length), 0.2 * flat))
             target = self.ln_time - shape
             base = self._powers[:, : self._terms(columns, target, weight)]

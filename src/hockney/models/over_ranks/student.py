@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
+from scipy import special
 
 from hockney.statistics import Array
 
@@ -59,6 +59,6 @@ def fitted(designs: Array, target: Array, tails: Array, weight: Array) -> Studen
         if np.all(np.abs(scale - before) < SETTLED * scale):
             break
     spread = np.log1p((residual / scale[:, None]) ** 2 / tail).sum(axis=1)
-    constant = gammaln((tails + 1) / 2) - gammaln(tails / 2) - np.log(np.pi * tails) / 2
+    constant = special.gammaln((tails + 1) / 2) - special.gammaln(tails / 2) - np.log(np.pi * tails) / 2
     likelihood = target.size * (constant - np.log(scale)) - (tails + 1) / 2 * spread
     return StudentFit(solution[..., 0], scale, weight, residual, likelihood)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+from scipy import sparse
 
 from hockney.errors import RequestError
 from hockney.network.bisection.bounds import lower_bound
@@ -100,11 +99,11 @@ def _settled(network: Network, nodes: NDArray[np.int64], weight: NDArray[np.floa
     rows = np.concatenate([capacity.row, np.full(half, begin), nodes[half:]])
     columns = np.concatenate([capacity.col, nodes[:half], np.full(len(nodes) - half, end)])
     values = np.concatenate([capacity.data, np.full(len(nodes), 2**30)]).astype(np.int32)
-    graph = csr_array((values, (rows, columns)), shape=(end + 1, end + 1))
-    left = csr_array(graph - maximum_flow(graph, begin, end).flow)
+    graph = sparse.csr_array((values, (rows, columns)), shape=(end + 1, end + 1))
+    left = sparse.csr_array(graph - sparse.csgraph.maximum_flow(graph, begin, end).flow)
     left.eliminate_zeros()
     side = np.ones(network.vertices + 2, bool)
-    side[breadth_first_order(left, begin, return_predecessors=False)] = False
+    side[sparse.csgraph.breadth_first_order(left, begin, return_predecessors=False)] = False
     return side[: network.vertices]
 
 

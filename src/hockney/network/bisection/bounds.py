@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import diags_array
+from scipy import sparse
 
 from hockney.network.bisection.reduced import Reduced
 
@@ -44,7 +44,7 @@ def _least(graph: Reduced, share: float) -> float:
 def _spectrum(graph: Reduced) -> tuple[float, NDArray[np.float64]]:
     """λ₂ of L z = λ D z and z, with D the nodes of each vertex; vertices without any settle as they like."""
     supply = graph.supply.astype(float)
-    laplacian = (diags_array(np.asarray(graph.weight.sum(axis=1)).ravel()) - graph.weight).toarray()
+    laplacian = (sparse.diags_array(np.asarray(graph.weight.sum(axis=1)).ravel()) - graph.weight).toarray()
     has, free = np.flatnonzero(supply), np.flatnonzero(supply == 0)
     settled = np.linalg.solve(laplacian[np.ix_(free, free)], laplacian[np.ix_(free, has)])
     kept = laplacian[np.ix_(has, has)] - laplacian[np.ix_(has, free)] @ settled

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import computed_field
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import dijkstra
+from scipy import sparse
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
@@ -65,7 +64,7 @@ def hops(network: Network, allocation: NDArray[np.int64]) -> PairsByHops:
     step = max(1, _BLOCK // len(kept))
     for start in range(0, len(places), step):
         chosen = np.arange(start, min(start + step, len(places)))
-        distance = dijkstra(inner, indices=begin[place[chosen]], unweighted=True)[:, place]
+        distance = sparse.csgraph.dijkstra(inner, indices=begin[place[chosen]], unweighted=True)[:, place]
         distance[np.arange(len(chosen)), chosen] = 0
         if (unreached := np.argwhere(np.isinf(distance))).size:
             a, b = (network.names[places[row, 0]] for row in (chosen[unreached[0, 0]], unreached[0, 1]))
@@ -84,7 +83,7 @@ def hops(network: Network, allocation: NDArray[np.int64]) -> PairsByHops:
     return _unordered(total)
 
 
-def _ways(graph: csr_array, forwards: NDArray[np.bool_]) -> tuple[csr_array, NDArray[np.int64]]:
+def _ways(graph: sparse.csr_array, forwards: NDArray[np.bool_]) -> tuple[sparse.csr_array, NDArray[np.int64]]:
     """Directed links, and the vertex where the ways out of each vertex begin.
 
     A vertex that does not forward appears twice: its own ways begin at the second, and none leads on from the
@@ -92,21 +91,21 @@ def _ways(graph: csr_array, forwards: NDArray[np.bool_]) -> tuple[csr_array, NDA
     """
     begin = np.arange(len(forwards))
     begin[~forwards] = len(forwards) + np.arange(np.count_nonzero(~forwards))
-    links = coo_array(graph)
+    links = sparse.coo_array(graph)
     size = len(forwards) + np.count_nonzero(~forwards)
-    return csr_array((links.data, (begin[links.row], links.col)), shape=(size, size)), begin
+    return sparse.csr_array((links.data, (begin[links.row], links.col)), shape=(size, size)), begin
 
 
-def _by_difference(network: Network, graph: csr_array, allocation: NDArray[np.int64]) -> PairsByHops:
+def _by_difference(network: Network, graph: sparse.csr_array, allocation: NDArray[np.int64]) -> PairsByHops:
     """How often each difference of two nodes occurs is the autocorrelation of the allocation."""
     shape = network.shape or (2,) * (network.nodes.bit_length() - 1)
     is_allocated = np.zeros(network.nodes)
     is_allocated[allocation] = 1
     spectrum = np.fft.fftn(is_allocated.reshape(shape))
     often = np.rint(np.fft.ifftn(np.abs(spectrum) ** 2).real).astype(np.int64).ravel()
-    far = dijkstra(graph, directed=False, indices=np.zeros(1, np.int64), unweighted=True)[0].astype(np.int64)
+    far = sparse.csgraph.dijkstra(graph, directed=False, indices=np.zeros(1, np.int64), unweighted=True)[0]
     often[0] = 0
-    return _unordered(np.bincount(far, often).astype(np.int64))
+    return _unordered(np.bincount(far.astype(np.int64), often).astype(np.int64))
 
 
 def _unordered(ordered: NDArray[np.int64]) -> PairsByHops:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy import sparse
 
 from hockney.network.topologies.base import Network
 
@@ -19,7 +19,7 @@ class Reduced:
     A node that hangs on one vertex by links of its own is on that vertex's side, or on the other for `price`.
     """
 
-    weight: csr_array
+    weight: sparse.csr_array
     """(v, v), symmetric, no diagonal: what cutting two vertices apart costs."""
     own: NDArray[np.int64]
     """(v,): 1 where the vertex is an allocated node itself."""
@@ -101,7 +101,9 @@ def reduce(network: Network, allocation: NDArray[np.int64], weight: NDArray[np.f
     )
 
 
-def _without_twins(graph: csr_array, nodes: NDArray[np.int64]) -> tuple[csr_array, NDArray[np.int64]]:
+def _without_twins(
+    graph: sparse.csr_array, nodes: NDArray[np.int64]
+) -> tuple[sparse.csr_array, NDArray[np.int64]]:
     """Vertices without `nodes` (v,) that have the same neighbours by the same weights, as one; which each became.
 
     Where all others stand decides for each of them alone, and in the same way: like the spines of a fat tree.
@@ -121,17 +123,17 @@ def _without_twins(graph: csr_array, nodes: NDArray[np.int64]) -> tuple[csr_arra
         graph, nodes, total = _joined(graph, to), nodes[kept], to[total]
 
 
-def _joined(matrix: csr_array, group: NDArray[np.int64]) -> csr_array:
+def _joined(matrix: sparse.csr_array, group: NDArray[np.int64]) -> sparse.csr_array:
     """The graph of the groups: sums of what joins two of them, without what stays inside."""
     rows, columns, data = _triplets(matrix)
     a, b = group[rows], group[columns]
     apart = a != b
     size = int(group.max()) + 1
-    graph = csr_array((data[apart], (a[apart], b[apart])), shape=(size, size))
+    graph = sparse.csr_array((data[apart], (a[apart], b[apart])), shape=(size, size))
     graph.sum_duplicates()
     return graph
 
 
-def _triplets(matrix: csr_array) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _triplets(matrix: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     triplets = matrix.tocoo()
     return triplets.row, triplets.col, triplets.data

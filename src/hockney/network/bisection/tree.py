@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order
+from scipy import sparse
 
 from hockney.network.bisection.reduced import Reduced
 
@@ -25,7 +25,7 @@ def split_tree(graph: Reduced) -> tuple[float, NDArray[np.bool_], NDArray[np.int
     The table of a vertex gives the least cut of what is below it by the number of nodes on the vertex's own side;
     a child's table enters as it is or, for the price of the link, reversed. Time is O(n²), as usual for trees.
     """
-    order, parent = breadth_first_order(graph.weight, graph.vertices - 1, directed=False)
+    order, parent = sparse.csgraph.breadth_first_order(graph.weight, graph.vertices - 1, directed=False)
     tables = [_start(graph, vertex) for vertex in range(graph.vertices)]
     choices: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * graph.vertices
     flipped: list[NDArray[np.bool_]] = [np.zeros(0, bool)] * graph.vertices

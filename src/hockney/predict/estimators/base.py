@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -101,7 +101,7 @@ class Training:
     """The points by other statistics of the same calls: the algorithm behind `default` is told by all of them."""
 
 
-GroupTimes = Callable[[pd.DataFrame], tuple[Array | float, Array | float, Array | float]]
+GroupTimes: TypeAlias = "Callable[[pd.DataFrame], tuple[Array | float, Array | float, Array | float]]"
 """Maps points of one group to their times and the ends of their intervals."""
 
 

@@ -11,8 +11,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import LinearNDInterpolator
-from scipy.spatial import QhullError
+from scipy import interpolate, spatial
 
 from hockney.predict.estimators._places import SURFACE, means, places
 from hockney.predict.estimators.base import Array, FittedEstimator, GroupModels, GroupTimes, Training, estimators
@@ -33,12 +32,12 @@ def fit(training: Training) -> FittedEstimator:
         if np.linalg.matrix_rank(at - at[0], tol=FLAT) < 2:
             continue
         try:
-            planes[key] = partial(_between, LinearNDInterpolator(at, time_ln, rescale=True))
-        except QhullError:  # it has bounds of its own for what encloses nothing
+            planes[key] = partial(_between, interpolate.LinearNDInterpolator(at, time_ln, rescale=True))
+        except spatial.QhullError:  # it has bounds of its own for what encloses nothing
             continue
     return GroupModels(SURFACE, planes, "do not lie between training points of their algorithm and placement")
 
 
-def _between(plane: LinearNDInterpolator, points: pd.DataFrame) -> tuple[Array, float, float]:
+def _between(plane: interpolate.LinearNDInterpolator, points: pd.DataFrame) -> tuple[Array, float, float]:
     """Times between the neighbours, without intervals; NaN outside of them."""
     return np.exp(plane(places(points))), np.nan, np.nan

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import nnls
+from scipy import optimize
 
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
@@ -62,7 +62,7 @@ def _solve(counts: Array, time_s: Array) -> Array:
     scale[scale == 0] = 1.0
     # A small square system has the same normal equations and makes leaving ranks out cheap.
     triangle = np.asarray(np.linalg.qr(np.column_stack([weighted / scale, np.ones(time_s.size)]), mode="r"))
-    return np.asarray(nnls(triangle[:, :3], triangle[:, 3])[0] / scale)
+    return np.asarray(optimize.nnls(triangle[:, :3], triangle[:, 3])[0] / scale)
 
 
 def parameters(counts: Array, time_s: Array, ranks: Array) -> HockneyParameters:

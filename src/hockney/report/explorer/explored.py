@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -97,7 +97,7 @@ def by_dimension(names: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-Part = tuple[pd.DataFrame, pd.DataFrame]
+Part: TypeAlias = "tuple[pd.DataFrame, pd.DataFrame]"
 """Points and cells of an operation, as in `Explored`."""
 
 
