@@ -112,6 +112,49 @@ def test_the_help_of_an_application_loads_what_it_is_asked_alone() -> None:
     assert not loaded & {"hockney.apps.ring.run", *HEAVY}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", "pingpong", "--machine", "orfeo_thin", "--bytes", "64KiB"),
+        ("predict", "bcast", "--machine", "orfeo_thin", "--ranks", "48", "--bytes", "64KiB"),
+        (
+            "simulate",
+            "allreduce",
+            "--algorithm",
+            "ring",
+            "--ranks",
+            "16",
+            "--bytes",
+            "8",
+            "--machine",
+            "orfeo_thin",
+        ),
+        ("schedule", "count", "allreduce", "--algorithm", "ring", "--ranks", "16"),
+        ("show", "orfeo_thin"),
+    ],
+)
+def test_a_heavy_library_is_loaded_when_something_of_it_is_used(words: tuple[str, ...]) -> None:
+    bodies = {
+        "pandas.core",
+        "matplotlib.cbook",
+        "scipy.stats._stats_py",
+        "scipy.optimize._optimize",
+        "pyarrow.lib",
+    }
+    assert not hockney(*words) & bodies
+
+
+def test_a_late_library_is_whole_once_it_is_used() -> None:
+    code = (
+        "import sys\nfrom hockney.terminal.late import Late\nsys.meta_path.insert(0, Late())\n"
+        "import pandas as pd\nimport pandas\nfrom scipy import special, stats\n"
+        "print('pandas.core' in sys.modules, len(pd.DataFrame({'a': [1]})), special.ndtr(0.0),"
+        " stats.norm.cdf(0.0))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "1", "0.5", "0.5"]
+
+
 def test_nothing_is_imported_inside_of_a_function() -> None:
     source = Path(cli.__file__).parents[1]
     for path in (*source.joinpath("cli").rglob("*.py"), *source.joinpath("apps").rglob("*.py")):

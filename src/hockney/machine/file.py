@@ -29,7 +29,7 @@ _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
 
 class _MachineFilePart(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, extra="forbid", allow_inf_nan=False)
 
 
 class HostCache(_MachineFilePart):

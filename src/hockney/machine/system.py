@@ -31,7 +31,7 @@ Rate = Annotated[float, Field(gt=0)]
 
 
 class _SystemFilePart(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
 
 
 class NodeCache(_SystemFilePart):

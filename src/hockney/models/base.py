@@ -18,7 +18,7 @@ from hockney.statistics import MOST_REACH, NORMAL
 class Parameter(BaseModel):
     """A number with its unit and its 95 % interval; `low` and `high` are None where nothing supports one."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     value: float
     low: float | None = None
@@ -59,7 +59,7 @@ class Regime(BaseModel):
     Regimes tile [0, ∞): each begins where the one before ends, and that size belongs to the one before.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     min_B: float
     max_B: float | None
@@ -71,7 +71,7 @@ class Regime(BaseModel):
 class Quality(BaseModel):
     """How well a fit describes its points; errors are |predicted − measured| / measured."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     points: int
     median_relative_error: float
@@ -102,7 +102,7 @@ class Quality(BaseModel):
 class Fit(BaseModel):
     """A fitted model. `parameters` are the named quantities of the model (latency_s, o_s, …)."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     model: str
     regimes: list[Regime]

@@ -14,7 +14,7 @@ VIEWS: tuple[View, ...] = get_args(View)
 class Statement(BaseModel):
     """One statement about a model: a formula as text and as LaTeX, and where it holds."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     text: str = Field(description="T(n) = 4.5 µs + 2.67 ns/B · n")
     latex: str
@@ -106,7 +106,7 @@ def statement(text: str, where: str = "", source: str = "", mathematics: str = "
 class Views(BaseModel):
     """A model four times, from the coarsest statement to the finest; a view without a statement is empty."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     asymptotic: list[Statement] = Field(default_factory=list, description="Θ: no constants")
     dominant: list[Statement] = Field(default_factory=list, description="the leading term with its constant")

@@ -21,7 +21,7 @@ class PredictedMessages(BaseModel):
     Further words tell the entry that answers: source, system, mpi, window …
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     machine: str
     operation: str

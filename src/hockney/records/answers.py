@@ -27,7 +27,7 @@ def first_problem(error: ValidationError) -> str:
 class Kept(BaseModel):
     """What the runner says, stored unchanged, with fields that no model names, without defaults."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow", allow_inf_nan=False)
 
     __pydantic_extra__: dict[str, Value] = Field(init=False)
 
@@ -41,7 +41,7 @@ class Kept(BaseModel):
 class Said(BaseModel):
     """An answer line of the runner. `KIND`: its `type`."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     KIND: ClassVar[str]
 
@@ -115,7 +115,7 @@ class NodeOfRanks(Kept):
 class Kernel(BaseModel):
     """A kernel between two ranks, its largest sensible size (0: any), and whether it uses a window."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: str
     largest_B: int
@@ -132,7 +132,7 @@ class Candidate(BaseModel):
     size of segments that the library has set for it; 0: none.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     operation: str
     algorithm: str
@@ -261,7 +261,7 @@ class CallCount(Said):
 class Asked(BaseModel):
     """What a model reads of a question to the runner; further keys are kept."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow", allow_inf_nan=False)
 
 
 class Answer(Said, Kept):

@@ -15,7 +15,7 @@ class AppRecord(BaseModel):
     are absent with fewer than six repetitions.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     operation: str = Field(description="ring, sum3d, jacobi, cg, …")
     ranks: int = Field(ge=1, le=MOST_EXACT)

@@ -34,7 +34,7 @@ class EffectRecord(BaseModel):
     (`hockney.records.effect_answers`), or an open `Answer` where this version does not know the effect.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     effect: str = Field(description="synchronisation, overlap, matching, …")
     locality: Locality | None = Field(

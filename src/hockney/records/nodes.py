@@ -25,7 +25,7 @@ data, and the kernel says 14. From EDR on the name is the rate of data (InfiniBa
 
 
 class _Described(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
 
 class Interface(_Described):

@@ -30,7 +30,7 @@ class PreloadRule(BaseModel):
     `gain` is the library's time over the schedule's where that is known, from what `basis` says.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, strict=True)
 
     operation: str
     least_ranks: Ranks | None = None
@@ -76,7 +76,7 @@ class PreloadRule(BaseModel):
 class PreloadTable(BaseModel):
     """A table for one MPI, named as `hockney doctor` names it: "Open MPI 5.0.11"; empty: for any."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     mpi: str = ""

@@ -15,7 +15,7 @@ _HINT = "`hockney profile -o FILE -- mpirun … ./app` writes such a file"
 
 Counted = Annotated[int, Field(ge=0, le=MOST_EXACT)]
 Ranks = Annotated[int, Field(ge=0, le=2**30)]
-_MODEL = ConfigDict(extra="forbid", frozen=True)
+_MODEL = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class Communicator(BaseModel):
@@ -86,7 +86,7 @@ class LeftOut(BaseModel):
 class Profile(BaseModel):
     """A run of a program: `elapsed_s` from MPI_Init to MPI_Finalize, on the rank where that was longest."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     schema_version: Literal[1] = 1
     mpi: str

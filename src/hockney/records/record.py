@@ -56,7 +56,7 @@ class Causes(BaseModel):
     the lowest of their processors at the end. `took_s`: what reading all of this took.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     span_s: Positive
     took_s: Real = 0.0
@@ -107,7 +107,7 @@ class Record(Bracketed):
     gave none. Fields that are unknown are empty, never guessed.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     source: str = Field(description="program that measured: hockney, osu, imb, …")
     operation: str

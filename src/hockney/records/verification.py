@@ -29,7 +29,7 @@ class VerifiedCell(BaseModel):
     says takes longer than the best that was measured. `is_kept`: whether the file still has the rule.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     operation: str
     ranks: Count
@@ -78,7 +78,7 @@ class Proof(BaseModel):
     by the campaign, `seen` what launches with it showed, with its 95 % interval.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     operation: str
     effect: Effect
@@ -95,7 +95,7 @@ class Proof(BaseModel):
 class Verification(BaseModel):
     """A verification as a whole."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     schema_version: Literal[1] = 1
     time: str

@@ -32,7 +32,7 @@ class _Loader(Loader):
     def __init__(self, by: Loader) -> None:
         self.by = by
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002
         return None
 
     def exec_module(self, module: ModuleType) -> None:

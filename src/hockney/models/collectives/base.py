@@ -42,7 +42,7 @@ Count = Literal["alpha", "bytes", "reduced"]
 
 
 class _ModelPart(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, extra="forbid", allow_inf_nan=False)
 
 
 class Term(_ModelPart):

@@ -27,7 +27,7 @@ class Plot(BaseModel):
     each.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     x: str
     y: str

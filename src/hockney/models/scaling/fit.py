@@ -35,7 +35,7 @@ NOTABLE = 1.05
 class Break(BaseModel):
     """Between `before` and `after` processes the time steps by `ratio`, beyond what any law makes of it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     before: int
     after: int
@@ -49,7 +49,7 @@ class LawFit(BaseModel):
     With a `step`, times from `step_at` processes on are longer by that factor; `limits` are those without it.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     law: str = Field(exclude=True)
     serial_time_s: Parameter
