@@ -31,6 +31,8 @@ MOST_FAILURES = 3
 """A variant is given up after so many failed launches in a row without an answer."""
 
 TIME_IS_OVER = "its time (--time) was over"
+ANOTHER_LEVEL = "points were not met at the level asked for"
+"""Of a campaign whose points are all there, some of another level than it asked for."""
 
 LEAST_WAIT_S = 5.0
 LEAST_START_S = 30.0

@@ -13,6 +13,7 @@ from hockney.campaign.estimate import series
 from hockney.campaign.events import Watcher
 from hockney.campaign.launch import Launch, measured_alone
 from hockney.campaign.loop import (
+    ANOTHER_LEVEL,
     Asking,
     Loop,
     Outcome,
@@ -198,7 +199,7 @@ def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
     settled = settled_times(records, plan.level)
     if settled.elsewhere:
         text = (
-            f"{len(settled.elsewhere)} of {len(settled.records)} points were not met at the level asked for "
+            f"{len(settled.elsewhere)} of {len(settled.records)} {ANOTHER_LEVEL} "
             f"({plan.level}) and stand at another; --resume visits them again"
         )
         loop.warn(text)

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from hockney import writing
+from hockney.campaign.loop import ANOTHER_LEVEL
 from hockney.errors import RequestError
 from hockney.importers import _collect
 from hockney.importers.base import Given
@@ -154,7 +155,8 @@ def unfinished(steps: Sequence[StudyStep], done: dict[str, Done]) -> list[str]:
         of_step = done.get(step.name)
         if of_step is None:
             said.append(f"Half a study: {step.name} is not done; --resume does it.")
-        elif of_step.state != "done" and not of_step.had_its_time:
+        # Points of another level are measured points: marked on the page, and no half of a study.
+        elif of_step.state != "done" and not (of_step.had_its_time or ANOTHER_LEVEL in of_step.why):
             state = "failed" if of_step.state == "failed" else "is not whole"
             hint = f"; {of_step.hint}" if of_step.hint else ""
             said.append(f"Half a study: {step.name} {state}: {of_step.why}{hint}.")
