@@ -261,9 +261,9 @@ def test_sizes_and_times_read_as_elsewhere_on_the_page(chromium: Any, tmp_path: 
         tab.wait_for_selector("#explorer tbody tr")
         written = tab.locator("#explorer tbody tr td:nth-child(4)").all_inner_texts()
         assert written == 3 * [*map(format_time, times_s)]
-        # All three take as long: the first, by its name, is the fastest.
+        # All three take as long: the default counts as the fastest.
         tab.locator("#panel-fastest .plot").focus()
-        assert "the default is as fast" in tab.locator(".readout").inner_text()
+        assert tab.locator(".readout").inner_text().endswith("and 2 more as fast; it is the default")
 
 
 def test_the_default_is_not_set_against_itself(chromium: Any, tmp_path: Path) -> None:
@@ -284,6 +284,7 @@ def test_the_default_is_not_set_against_itself(chromium: Any, tmp_path: Path) ->
 
 
 def test_figures_lead_to_their_choice(tab: Any) -> None:
+    tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     for button in tab.locator("button.explore").all():
         button.click()
     tab.locator("#figure-reduce-fastest button.explore").click()
@@ -311,7 +312,6 @@ def test_without_scripts_the_figures_for_print_stand(chromium: Any, page: Path) 
     for tab in _opened(chromium, page, java_script_enabled=False):
         assert not tab.locator("#explorer").is_visible()
         assert tab.locator("#figure-bcast-fastest svg").is_visible()
-        assert tab.locator("#figure-bcast-against-size svg").is_visible()
 
 
 def test_it_prints_to_a_few_pages(chromium: Any, page: Path) -> None:
@@ -325,17 +325,16 @@ def test_it_prints_to_a_few_pages(chromium: Any, page: Path) -> None:
 def test_a_section_prints_its_first_figure(
     chromium: Any, path: Path, tmp_path: Path, mappings: tuple[str, ...]
 ) -> None:
-    """The one that leads; where each curve has figures of its own, those of the first, under its name."""
+    """The one that leads, which the explorer stands for on a screen."""
     rows = table.load(path)
     one = tmp_path / "one.csv"
     table.write(rows[(rows["operation"] == "pingpong") & rows["mapping"].isin(mappings)], one)
     write_html(make(one), tmp_path / "one.html")
     for tab in _opened(chromium, tmp_path / "one.html"):
         tab.emulate_media(media="print")
-        figures = tab.locator("section[aria-labelledby=pingpong] > figure")
-        assert [figures.nth(place).is_visible() for place in range(figures.count())][:2] == [True, False]
-        assert tab.locator("section[aria-labelledby=pingpong] > figure:visible").count() == 1
-        assert tab.locator("section[aria-labelledby=pingpong] > h3:visible").count() == (len(mappings) == 1)
+        figures = tab.locator("section[aria-labelledby=pingpong] figure")
+        shown = [figures.nth(place).is_visible() for place in range(figures.count())]
+        assert (len(shown) > 1, shown[0], sum(shown)) == (True, True, 1)
 
 
 def test_campaigns_compared_share_a_figure(chromium: Any, tmp_path: Path) -> None:
