@@ -72,7 +72,7 @@ def test_a_folder_that_is_a_file_or_missing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(NotWritten, match=r"cannot write .*/file/a: Not a directory"):
         writing.replace(tmp_path / "file" / "a", "x")
-    with pytest.raises(NotWritten, match=r"cannot write .*/none/a: No such file"):
+    with pytest.raises(NotWritten, match=r"cannot write .*/none/a: there is no folder"):
         writing.replace(tmp_path / "none" / "a", "x")
     with pytest.raises(NotWritten, match=r"cannot write .*/file/deeper: Not a directory"):
         writing.make_folder(tmp_path / "file" / "deeper")
@@ -184,7 +184,7 @@ def test_whether_a_file_could_be_written_is_asked_without_a_trace(tmp_path: Path
     assert [(one, one.read_text()) for one in tmp_path.iterdir()] == [(path, "old")]
     with pytest.raises(NotWritten, match=r"^cannot write .*: Is a directory$"):
         writing.expect_writable(tmp_path)
-    with pytest.raises(NotWritten, match="No such file"):
+    with pytest.raises(NotWritten, match="there is no folder"):
         writing.expect_writable(tmp_path / "none" / "a")
 
 

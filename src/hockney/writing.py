@@ -10,6 +10,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import shlex
 import stat
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
@@ -33,6 +34,9 @@ def _naming(path: Path, hint: str) -> Iterator[None]:
         raise
     except (OSError, UnicodeEncodeError) as error:
         why = "a name in it is no UTF-8" if isinstance(error, UnicodeEncodeError) else reason(error)
+        if isinstance(error, FileNotFoundError) and not path.parent.exists():
+            folder = printable(path.parent)[:400]
+            why, hint = f"there is no folder {folder}", f"make it first: `mkdir -p {shlex.quote(folder)}`"
         raise NotWritten(f"cannot write {printable(path)[:400]}: {why}", hint) from error
 
 

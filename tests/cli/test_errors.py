@@ -141,7 +141,7 @@ def test_a_place_that_cannot_be_written_is_named_with_the_reason(tmp_path: Path,
     assert done.returncode == 2, done.stderr
     reasons = {
         "/dev/full": "No space left",
-        "none/o": "No such file",
+        "none/o": "there is no folder",
         "file/o": "Not a ",
         "folder": "Is a dir",
     }

@@ -209,9 +209,18 @@ def test_a_full_disk_names_the_file_and_what_is_kept(
     again = run_hockney(*PING[:2], "d", *PING[3:], "--visits", "1", "--bytes", "8,64", cwd=tmp_path)
     assert again.returncode == 4
     error, _, hint = " ".join(again.stderr.split()).rpartition(" hint: ")
-    kept = f"{records} records and 0 answers about effects"
+    kept = f"{records} record{'s' * (records != 1)}"
     all_is = "all is measured and " if records == 2 else ""
     said = f"cannot write /dev/full: No space left on device; {all_is}kept in d: {kept}"
     assert error.endswith(f"error: {said}")
     goes_on = "writes it" if records == 2 else "goes on, and writes it"
     assert hint == f"make room; `hockney measure -o d --resume` {goes_on}"
+
+
+@pytest.mark.mpi
+@pytest.mark.one_mpi
+def test_what_a_launch_refuses_leaves_no_folder(tmp_path: Path, mpi: Mpi) -> None:
+    words = f"measure -o c --ranks 2 --operation bcast --algorithm nosuch --mpi {mpi.wrapper}"
+    done = run_hockney(*words.split(), cwd=tmp_path)
+    assert (done.returncode, "unknown algorithm 'nosuch'" in done.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []

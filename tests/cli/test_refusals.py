@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.command_line import refusal
 
+from hockney.records.table import HEADER
+
 LOGGP = "--loggops L=2.5us,o=1.5us,g=1us,G=6ns"
 REFUSED: dict[str, list[tuple[str, ...]]] = {
     "": [
@@ -215,6 +217,14 @@ REFUSED: dict[str, list[tuple[str, ...]]] = {
         ("--root ²", "not a whole number"),
         ("--root 99999999999", "not a whole number"),
     ],
+    "fit": [
+        ("heat.c", "heat.c is not a tidy table: its first line names no column", "`hockney import`"),
+        ("cut.csv", "cut.csv is damaged: line 3 has 14 values, its first line 12"),
+    ],
+    "report heat.c": [("-o page.html", "heat.c is not a tidy table")],
+    "tune times.csv --for hockney": [
+        ("-o no/such/rules.conf", "there is no folder no/such", "`mkdir -p no/such`"),
+    ],
     "diff version1.json": [("nothing.json", "there is no machine file nothing.json")],
     "measure -o c --ranks 4": [
         ("--operation overlap --rank-counts 2", "means nothing for overlap"),
@@ -236,6 +246,8 @@ def test_a_wrong_request_is_refused_and_leaves_nothing(
     monkeypatch.chdir(tmp_path)
     shutil.copy(Path(__file__).parents[1] / "machine" / "data" / "version1.json", tmp_path)
     Path("times.csv").write_text("ranks,time_s\n1,8\n2,5\n4,3.5\n8,2.75\n", encoding="utf-8")
+    Path("heat.c").write_text("int main(void) {\n    int a, b, c;\n}\n", encoding="utf-8")
+    Path("cut.csv").write_text(f"{','.join(HEADER)}\n{',' * 11}\n{',' * 13}\n", encoding="utf-8")
     Path("b.goal").write_text("num_ranks 1 rank 0 { calc 500 }", encoding="utf-8")
     there = set(tmp_path.iterdir())
     answer = refusal(*shlex.split(command))

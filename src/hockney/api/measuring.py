@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -94,6 +95,7 @@ def measure(
     prepared = prepare(plan)
     for text in traps_of(plan, prepared):
         say.warn(text)
+    is_new = not part and not output.exists()
     if not options.resume:
         campaign = Campaign.create(output, plan.model_dump(), part)
         seal(output)
@@ -102,6 +104,8 @@ def measure(
         first = prepared[0]
         say.line(f"{first.mpi_name} ({first.mpi_why})")
         say.line(f"{plan.ranks} ranks, {counted(len(prepared), 'variant')} → {campaign.own}")
+        if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
+            say.warn(f"more ranks than cores: {ONLY_CHECKS}")
         if given is not None:
             say.line(job_text(given))
     ended: Interrupted | NotWritten | None = None
@@ -118,9 +122,12 @@ def measure(
         ended = None if outcome is not None else error
     except NotWritten as error:
         ended = error
-    except Exception:
+    except Exception as error:
         with suppress(NotWritten):
-            _table(campaign, plan)
+            is_empty = not _table(campaign, plan) and not campaign.effects()
+            if is_new and is_empty and isinstance(error, RequestError):
+                # What a launch refuses leaves no campaign that is in the way of the next try.
+                shutil.rmtree(output)
         raise
     took = Took(ready_s - began_s, time.monotonic() - ready_s)
     return _closed(campaign, plan, ended, outcome, took)
@@ -187,7 +194,8 @@ def _closed(
         records, lost = campaign.records(), lost or error.message
     effects = campaign.effects()
     answers = sum(1 for record in effects if record.answer)
-    kept = f"kept in {campaign.path}: {len(records)} records and {answers} answers about effects"
+    of_effects = f" and {counted(answers, 'answer')} about effects" if answers else ""
+    kept = f"kept in {campaign.path}: {counted(len(records), 'record')}{of_effects}"
     resume = f"`hockney measure -o {campaign.path} --resume`"
     if lost and outcome is not None and outcome.is_whole:
         raise Incomplete(f"{lost}; all is measured and {kept}", f"make room; {resume} writes it")

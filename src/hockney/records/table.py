@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -218,10 +219,7 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
             f"`hockney import --statistic`, evaluate and predict take one of {listed(STATISTICS)}",
         )
     if missing:
-        raise RequestError(
-            f"{path} is not a tidy table: column {', '.join(missing)} is missing",
-            f"its header needs {','.join(HEADER)}; OSU and IMB text is read by `hockney import`",
-        )
+        raise _no_table(path, missing)
     for name in raw.columns:
         if name not in _KINDS and (near := mistyped(name, raw.columns)):
             raise RequestError(
@@ -229,6 +227,25 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
                 f"call it {near} if it is that, in its unit; else give it a name less alike, such as own_{name}",
             )
     return _checked(raw, path, first_line)
+
+
+def _no_table(path: Path, missing: Sequence[str]) -> RequestError:
+    """What to say of a file without these columns."""
+    what = (
+        "its first line names no column"
+        if len(missing) == len(HEADER)
+        else f"column {', '.join(missing)} is missing"
+    )
+    return RequestError(
+        f"{path} is not a tidy table: {what}",
+        f"`hockney import` reads what OSU, IMB and others print; a table begins with {','.join(HEADER)}",
+    )
+
+
+def _expect_columns(path: Path, data: bytes) -> None:
+    """RequestError where the first line has none of the names: a text of another kind, no damaged table."""
+    if not set(HEADER) & set(data.decode("utf-8-sig").lstrip().splitlines()[0].split(",")):
+        raise _no_table(path, HEADER)
 
 
 def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
@@ -252,10 +269,16 @@ def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
         frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, skip_blank_lines=False)
     except pd.errors.EmptyDataError as error:
         raise RequestError(f"{path} is empty", "give a tidy table with a header line") from error
+    except pd.errors.ParserError as error:
+        _expect_columns(path, data)
+        where = re.search(r"Expected (\d+) fields in (line \d+), saw (\d+)", str(error))
+        what = f"{where[2]} has {where[3]} values, its first line {where[1]}" if where else "it is no CSV"
+        raise RequestError(f"{path} is damaged: {what}", "restore the file, or import it again") from error
     except ValueError as error:
         what = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise RequestError(f"{path} cannot be read: {what}", "restore the file, or import it again") from error
     if not isinstance(frame.index, pd.RangeIndex):
+        _expect_columns(path, data)
         frame = _without_last_comma(frame, path)
     if '"' not in last[0] and last[0].count(",") < len(frame.columns) - 1:
         raise RequestError(
