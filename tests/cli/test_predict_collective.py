@@ -336,6 +336,9 @@ def test_a_name_that_is_neither_is_refused_beside_a_published_model(run: Run) ->
     code, made = run("bcast", "--ranks", "8", "--algorithm", "library", "--machine", "orfeo_thin")
     assert code == 2
     assert "unknown algorithm of bcast: 'library'" in made["error"]["message"]
+    # One mistake of two is one.
+    code, made = run("bcast", "--ranks", "8", "--algorithm", "chain,binomail", "--machine", "orfeo_thin")
+    assert (code, made["error"]["hint"].partition("? ")[0]) == (2, "did you mean 'binomial'")
 
 
 @pytest.fixture

@@ -91,6 +91,7 @@ def test_the_gap_to_what_was_measured_is_explained(tmp_path: Path) -> None:
     file = written(tmp_path / "p.json", summed, call("sendrecv", 0, {8: 40}, time_s=2.0))
     assert answer(file, "--machine", MACHINE)["waiting_s"] == pytest.approx(0.75)
     _, shown, _ = outcome("predict", file, "--machine", MACHINE)
+    assert shown.startswith("Communication takes ")
     assert "750 ms of 1.5 s is waiting for other ranks: not modelled" in shown
     assert "500 ms is in sendrecv, which may hold waiting too" in shown
     assert "250 ms is transfer in collectives" in shown

@@ -221,6 +221,9 @@ REFUSED: dict[str, list[tuple[str, ...]]] = {
         ("heat.c", "heat.c is not a tidy table: its first line names no column", "`hockney import`"),
         ("cut.csv", "cut.csv is damaged: line 3 has 14 values, its first line 12"),
     ],
+    "predict fft --machine orfeo_thin --size 64 --ranks 8": [
+        ("--algorithm pairwize", "unknown algorithm of alltoall", "did you mean 'pairwise'"),
+    ],
     "report heat.c": [("-o page.html", "heat.c is not a tidy table")],
     "tune times.csv --for hockney": [
         ("-o no/such/rules.conf", "there is no folder no/such", "`mkdir -p no/such`"),

@@ -31,7 +31,7 @@ from hockney.predict.place import Place
 from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
 from hockney.records.keys import COLLECTIVES
-from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, offered
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, offered
 from hockney.units import format_time
 
 ROUNDING = 1e-9
@@ -137,6 +137,10 @@ def _from_costs(case: CollectiveCase, ranks: int, size_B: int, radix: int = 0) -
         return PredictedSize.of(case, size_B, str(case.machine), rows, warnings)
     names = case.chosen([algorithm.name for algorithm in offered(case.operation)])
     names = [name for name in names if name not in stated]
+    for name in names:
+        if name != DEFAULT and ":" not in name:
+            # A word that is no algorithm's is a mistake, whatever the others come to.
+            find(case.operation, name)
     refused: dict[str, str] = {}
     bounds: Mapping[str, float] = {}
 

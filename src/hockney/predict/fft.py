@@ -29,7 +29,7 @@ from hockney.predict.message import added_up
 from hockney.predict.network_figures import costs_of, has_machine, machine_of
 from hockney.predict.on_topology import UNSHARED_LINKS, RanksOnTopology, on_topology
 from hockney.predict.options import FftCase
-from hockney.schedule.catalogue import algorithms, ask
+from hockney.schedule.catalogue import algorithms, ask, find
 from hockney.units import counted, format_size, format_time
 from hockney.words import grouped
 
@@ -188,7 +188,7 @@ def decide(
     if not 1 <= side <= MOST_SIDE:
         raise RequestError(f"--size {side}: a cube has 1 to {MOST_SIDE} numbers along a side", "for example 1024")
     known = [each.name for each in algorithms("alltoall")]
-    names = known if algorithm == "best" else [algorithm]
+    names = known if algorithm == "best" else [find("alltoall", algorithm).name]
     ends = [costs.at_end(end) for end in (0, 1)]
 
     @cache

@@ -42,10 +42,15 @@ def profile(case: ProfileCase, json: JsonOption = False) -> None:
 def _show(answer: api.PredictedProfile) -> None:
     mpi = answer.mpi or "the profile's MPI"
     rows = [row for row in answer.rows if row.time_s is not None][:FEW]
-    say.line((f"{format_time(answer.time_s)} predicted, {format_time(answer.measured_s)} measured.", "bold"))
-    on = counted(answer.ranks, "rank")
-    on += f", measured on {answer.profiled_ranks}" if answer.ranks != answer.profiled_ranks else ""
-    say.rows(f"on {on}; calls and times of one rank (mean)", [*rows, answer], COLUMNS)
+    on = "with waiting" if answer.ranks == answer.profiled_ranks else f"on {answer.profiled_ranks}, with waiting"
+    say.line(
+        (
+            f"Communication takes {format_time(answer.time_s)} of each of {counted(answer.ranks, 'rank')}. "
+            f"The profile measured {format_time(answer.measured_s)} {on}.",
+            "bold",
+        )
+    )
+    say.rows("calls and times of one rank (mean)", [*rows, answer], COLUMNS)
     for line in _gap(answer):
         say.line(line)
     left_out = [row for row in answer.rows if row.time_s is None]
