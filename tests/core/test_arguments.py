@@ -11,6 +11,7 @@ from tests.factories import loggp
 
 from hockney import _core
 from hockney._core import CostCurves, Kind, Memory, Network, Problem, RankSchedule, Region, Schedule, Step
+from hockney.errors import RequestError
 from hockney.predict.costs import TERMS
 
 NO_LEVELS = np.zeros((0, 0), np.int32)
@@ -116,8 +117,8 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
                 [message(RECEIVE, 0), message(SEND, 0, after=[0])],
             )
         ),
-        ValueError,
-        "blocks",
+        RequestError,
+        "a rank waits for ever",
     ),
     (lambda: simulate(BARRIER, network=Network(node_of_rank=[0, 1])), ValueError, "each of the 4 ranks"),
     (lambda: simulate(BARRIER, noise_s=[1e-6, 1e-6]), ValueError, "noise is none"),
