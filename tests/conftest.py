@@ -38,8 +38,8 @@ pytest_plugins = [
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 gc.set_threshold(20_000)
 # Ranks of MPICH that share cores take whole time slices to wait for each other: here a wait that is not over soon
-# sleeps for a microsecond. Open MPI 5 waits a second in MPI_Init for libfabric, which carries none of its messages
-# within a node. `make test-all` has both as users do.
+# sleeps for a microsecond. Open MPI 5 waits a second in MPI_Init for libfabric, which carries no message within a
+# node. `make test-all` has both as users do.
 if "HOCKNEY_TEST_ALL" not in os.environ:
     os.environ.setdefault("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1")
     os.environ.setdefault("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "100")
