@@ -95,28 +95,24 @@ def said() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("sentence", "wrong"),
     [
-        (" ".join(["word"] * 26), ["long"]),
-        (" ".join(["word"] * 13) + "; " + " ".join(["word"] * 13), ["long"]),
+        ("word " * 26, ["long"]),
+        ("word " * 13 + "; " + "word " * 13, ["long"]),
         ("It cannot be told.", ["cannot be told"]),
         ("2 launch(s)", ["(s)"]),
-        (" ".join(["word"] * 25), []),
+        ("word " * 25, []),
     ],
-)
+)  # fmt: skip
 def test_a_fault_is_seen(sentence: str, wrong: list[str]) -> None:
     assert faults(sentence) == wrong
 
 
-@pytest.mark.parametrize(
-    ("sentence", "count"),
-    [
-        ("off by 1.2 % in the median (P95 5.7 %)", 1),
-        ("2 µs, 95 % interval 1 to 3 µs, at 0 B", 1),
-        ("5 ms of 50 ms is waiting", 1),
-        ("it took 2 µs or 3 µs", 2),
-    ],
-)
-def test_a_number_and_its_interval_are_one(sentence: str, count: int) -> None:
-    assert numbers(sentence) == count
+def test_a_number_and_its_interval_are_one() -> None:
+    said = (
+        "off by 1 % in the median (P95 6 %)",
+        "2 µs, 95 % interval 1 to 3 µs, at 0 B",
+        "5 ms of 50 ms is waiting",
+    )
+    assert [*map(numbers, said), numbers("it took 2 µs or 3 µs")] == [1, 1, 1, 2]
 
 
 def test_no_sentence_of_a_message_has_a_fault() -> None:

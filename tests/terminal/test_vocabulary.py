@@ -50,21 +50,6 @@ def by_name() -> dict[str, list[tuple[str, Any]]]:
     return dict(found)
 
 
-def test_every_option_says_what_it_is_for() -> None:
-    silent = {f"{words} {name}" for name, uses in by_name().items() for words, option in uses if not option.help}
-    assert silent == set()
-
-
-def test_no_help_says_a_thing_twice() -> None:
-    twice = set()
-    for name, uses in by_name().items():
-        for _, option in uses:
-            sentences = [one.strip(" .") for one in option.help.split(". ")]
-            if len(set(sentences)) < len(sentences):
-                twice.add(name)
-    assert sorted(twice) == []
-
-
 def test_no_meaning_stands_without_an_option() -> None:
     assert sorted(name for name in MEANINGS if name not in by_name()) == []
 

@@ -20,10 +20,10 @@ hockney apply --rules table.json --compare -- mpirun -n 4 ./app
 hockney apply --rules table.json --bitwise -- srun -n 128 ./app""",
 )
 def apply(options: ApplyOptions, json: JsonOption = False) -> None:
-    """Run an MPI program with the schedules of a table under its collectives.
+    """Run an MPI program whose collectives use the schedules of a table.
 
-    A library is preloaded into the processes of the program, which need not be built anew. Calls without a
-    rule, and all that the layer does not know, go to the MPI library. Ends with the exit code of the launch line.
+    A library is preloaded into the program, which need not be rebuilt. Calls without a rule, and all that the
+    layer does not know, go to the MPI library. The exit code is that of the launch line.
     """
     with say.at_end(json) as warn:
         done = api.apply(options, warn, sums=options.summary or json)

@@ -20,7 +20,7 @@ hockney fit tidy.csv.gz -o cluster.json --json
 def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     """Fit every model to every configuration of a campaign, and write the machine file.
 
-    Of rings the lines between breaks are fitted, too: half the slope is the latency of a message.
+    For rings it also fits lines between breaks: half the slope is the latency of a message.
     """
     with say.status("fitting …") as status:
         fitted = api.fit_to_file(options.campaign, options.output, options.topology, progress=status)

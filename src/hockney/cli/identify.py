@@ -33,7 +33,7 @@ hockney identify campaign --watch
 """,
 )
 def identify(options: IdentifyOptions, as_json: JsonOption = False) -> None:
-    """Which algorithm a library uses by itself (`default`), and at which sizes and ranks it switches.
+    """Show which algorithm a library uses by default, and at which sizes and ranks it switches.
 
     A setting that forces an algorithm comes first, as the launches recorded it. Next comes the published decision
     of the library's version. Elsewhere the times decide: they are compared with those of each algorithm of the

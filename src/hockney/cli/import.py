@@ -29,8 +29,7 @@ hockney import table.csv.gz -o c && hockney fit c -o machine.json
 def import_(options: ImportOptions, given: Given, json: JsonOption = False) -> None:
     """Read results of other benchmarks and tidy tables into a campaign.
 
-    Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
-    is written.
+    Folders are searched. Files without results are named and skipped; if none has any, nothing is written.
     """
     with ExitStack() as closing:
         _show(api.import_files(options, given, lambda: closing.enter_context(undisturbed())), as_json=json)

@@ -21,7 +21,7 @@ lab = group(
 @verb("up", of=lab, examples="hockney lab up --nodes 8 --link 100Mbit/s")
 @interruptible()
 def up(options: LabUpOptions, json: JsonOption = False) -> None:
-    """Make hosts of this machine, joined by a bridge; it says from which message size on the links rule.
+    """Turn this machine into several hosts on a bridge, and print the size from which the links dominate.
 
     Each host is a network namespace with a name and an address of its own. They share the cores: latencies are
     not those of a network, and messages below that size say nothing about one.
@@ -49,7 +49,7 @@ def _rule(made: api.Lab) -> str:
 
 @verb("down", of=lab, examples="hockney lab down")
 def down(json: JsonOption = False) -> None:
-    """Take the lab away."""
+    """Remove the lab."""
     gone = api.lab_down()
     if json:
         say.json(gone)

@@ -24,11 +24,11 @@ hockney profile -o app.json -- srun -n 128 ./app --its-own options
 hockney profile --json -- mpiexec -n 8 python program.py""",
 )
 def profile(options: ProfileOptions, json: JsonOption = False) -> None:
-    """Run an MPI program and write down what it communicates: a library is preloaded that only watches.
+    """Run an MPI program and record what it communicates: a preloaded library only watches.
 
-    By communicator, operation and call site: calls, bytes, time, and how much of the time of blocking collectives
-    was waiting for others. `hockney predict profile.json` says what that would cost on another machine. Ends with
-    the exit code of the launch line.
+    By communicator, operation and call site: calls, bytes, time, and the share of blocking collectives spent
+    waiting for others. `hockney predict profile.json` predicts the cost on another machine. The exit code is that
+    of the launch line.
     """
     answer = api.profile_program(options)
     if json:

@@ -27,8 +27,8 @@ hockney report --card bluegene_p --json
 def report(options: ReportOptions, as_json: JsonOption = False) -> None:
     """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance.
 
-    In a browser its figures follow what is chosen; without scripts and in print they stand as they are. Several
-    campaigns are compared: what all of them measured shares a figure, and ratios to the first say what differs.
+    In a browser its figures are interactive; they print as they are. Several campaigns are compared: what all of
+    them measured shares a figure, and ratios to the first show what differs.
     """
     with say.status("reading …") as status:
         answer = api.write_report(options, status)

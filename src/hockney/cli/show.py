@@ -21,7 +21,7 @@ hockney show machine.json --view all --operation bcast --ranks 64
 """,
 )
 def show(options: ShowOptions, as_json: JsonOption = False) -> None:
-    """Print the fitted models of a machine so that a person can read them."""
+    """Print the fitted models of a machine in readable form."""
     if as_json:
         options = options.model_copy(update={"format_": "json"})
     if options.warnings:

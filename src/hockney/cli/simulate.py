@@ -34,10 +34,11 @@ def simulate(
     options: SimulationOptions,
     json: JsonOption = False,
 ) -> None:
-    """When each rank is done with a collective, or with a graph of your own, under LogGOPS parameters.
+    """Simulate when each rank finishes a collective, or a graph of your own, with LogGOPS parameters.
 
-    The parameters are given here, or come from a machine file (or, roughly, from a system's description), by
-    locality where --system says where ranks are. A parameter that is given here replaces theirs everywhere.
+    The parameters are given here, or come from a machine file (or, roughly, from a system's description). They
+    depend on locality where --system says where ranks are. A parameter that is given here replaces theirs
+    everywhere.
     """
     answer = api.simulate(problem, loggops, between, sharing, options)
     if json:

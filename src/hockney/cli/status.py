@@ -11,7 +11,7 @@ from hockney.terminal import JsonOption, say, verb
 
 @verb("status", examples="hockney status campaign\nhockney status nodes --json")
 def status(options: StatusOptions, json: JsonOption = False) -> None:
-    """Say what of a campaign or a study is done, runs, or is missing, and what its jobs do.
+    """Show what of a campaign or a study is done, running or missing, and the state of its jobs.
 
     Nothing is measured and nothing written; batch systems are asked for the jobs that were submitted.
     """

@@ -27,7 +27,7 @@ hockney tune machine.json --for openmpi-classic -o rules.conf --ranks 4,8""",
 )
 @interruptible()
 def tune(options: TuneOptions, json: JsonOption = False) -> None:
-    """Write rules by which the library takes faster algorithms than by default.
+    """Write rules that make the library use faster algorithms than its defaults.
 
     A rule is written only where an algorithm is faster than the default by more than chance. Elsewhere, and for
     ranks and sizes that were not measured, the default stays. The variables of --for mpich-cvars hold for all

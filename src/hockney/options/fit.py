@@ -15,4 +15,4 @@ class FitOptions(MeasuredData):
     output: Annotated[
         Path | None, Option("Machine file to write. [default: in the campaign]", flags=("--output", "-o"))
     ] = None
-    topology: Annotated[str, Option("See `hockney network`.")] = ""
+    topology: Annotated[str, Option("Network of the nodes, as `hockney network` takes it.")] = ""

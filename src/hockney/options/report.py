@@ -72,8 +72,6 @@ class ReportOptions(CollectiveTimes):
             metavar="NAME|FILE",
         ),
     ] = Field(default_factory=list)
-    figures: Annotated[
-        Path | None, Option("Here a folder: every figure as PNG and SVG.", flags=("--figure",))
-    ] = None
-    csv: Annotated[Path | None, Option("Here a folder: one file for each configuration.")] = None
+    figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.", flags=("--figure",))] = None
+    csv: Annotated[Path | None, Option("Folder for one CSV file of each configuration.")] = None
     anonymous: Annotated[bool, Option("Letters in place of the names of systems and hosts.")] = False

@@ -169,8 +169,8 @@ APP = App(
     predict=Question(
         """The time of a sweep on process grids, ranked, with intervals, and where communication matters.
 
-Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
-`hockney run jacobi` took, or --cell-time. With --table communication is calibrated on them, too.
+Each grid's exchange is simulated, message by message, with the machine's costs. The time of a cell comes from
+runs of `hockney run jacobi`, or from --cell-time. With --table communication is calibrated on them, too.
 
 With --model a formula is evaluated: for --serial-time, --subdomain and --grid, or for runs, whose P stands
 beside the formula's. Latency and bandwidth are those of --network, or of --machine at the locality of

@@ -58,7 +58,7 @@ APP = App(
     title="Pinning",
     meaning="Where every rank and thread may run and did, looked at while they worked.",
     run=Question(
-        """Where every rank and OpenMP thread may run and does; with a wish, how to launch it, and if it was met.
+        """Show where ranks and OpenMP threads run; for a wished placement, how to launch it, and if it holds.
 
 Exit code 1 where the result is not what was wished.""",
         "hockney run pinning --ranks 2\n"
