@@ -159,7 +159,7 @@ def test_a_word_that_is_no_collective_is_refused_of_a_machine_file() -> None:
             "has no default of bcast (max_over_ranks), only binomial, chain, linear",
         ),
         (lambda frame: frame[frame["algorithm"] == "default"], (), "nothing says what the candidates of bcast"),
-        (lambda frame: frame, ("--evidence", "version"), "the version does not tell"),
+        (lambda frame: frame, ("--evidence", "version"), "the version does not decide"),
         (lambda frame: frame, ("--evidence", "watching"), "nobody has watched these sizes of bcast"),
         (lambda frame: frame, ("--operation", "reduce"), "no 'reduce' in this table"),
         (lambda frame: frame, ("--operation", "pingpong"), "'pingpong' is not a collective"),

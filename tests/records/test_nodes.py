@@ -97,7 +97,7 @@ def test_a_speed_that_is_not_told(tmp_path: Path, speed: str) -> None:
     seen = node(plant_node(tmp_path, speed=speed or " "))
     assert {one.rate_bit_per_s for one in seen.interfaces} == {None}
     assert [link.name for link in links(seen)] == ["InfiniBand"]
-    assert all("rate not told" in text for part, text in node_facts(seen) if part.startswith("interface"))
+    assert all("rate unknown" in text for part, text in node_facts(seen) if part.startswith("interface"))
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def _of_machine_file(options: IdentifyOptions, source: Path) -> IdentifyAnswer:
         sizes_B = (options.sizes_B or USUAL_B) if COLLECTIVES[operation].has_size else (0,)
         answer = of_version(operation, mpi, options.ranks or [2, 8, 64], sizes_B, options.nodes, forced)
         if answer is None:
-            warnings.append(f"{operation}: the version of {mpi} does not tell")
+            warnings.append(f"{operation}: the version of {mpi} does not decide")
         else:
             identified.append(answer)
     if not identified:

@@ -141,7 +141,7 @@ def _planned(plan: Plan, output: Path, *, is_for_jobs: bool) -> MeasurePlanned:
     if is_for_jobs:
         unknown.append("localities and a compiled runner are those of this host: the jobs' nodes may have others")
     if ALL in plan.variants:
-        unknown.append(f"{ALL} is counted as one variant: how many of them work, only a launch tells")
+        unknown.append(f"{ALL} is counted as one variant: how many of them work, only a launch shows")
     if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
         unknown.append(f"ranks share cores, and the estimate leaves out their waiting; {ONLY_CHECKS}")
     return MeasurePlanned(
@@ -269,7 +269,7 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
     if outcome.left_out:
         return Incomplete(
             f"nothing could be measured: {plan.time_s:g} s were over before the first answer",
-            "give --time more than a launch takes, and a smaller --budget; `hockney doctor --run` tells whether "
+            "give --time more than a launch takes, and a smaller --budget; `hockney doctor --run` shows whether "
             "this MPI answers at all",
         )
     if outcome.limitations:
@@ -381,7 +381,7 @@ def _refuse_other_choices(written: Mapping[str, Value]) -> None:
     of_jobs = [flag(name, option) for name, _, option in options_of(Submission)]
     if "--dry-run" in written:
         raise RequestError(
-            "--dry-run tells of a new campaign, and --resume goes on with one",
+            "--dry-run is for a new campaign, and --resume continues one",
             "`hockney status FOLDER` says how far it is and what is missing",
         )
     for called in written:

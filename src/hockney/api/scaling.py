@@ -59,7 +59,7 @@ def _fraction(value: float, what: str) -> None:
 
 def _not_tiny(value: float, what: str) -> None:
     if 0 < value < LEAST:
-        raise RequestError(f"a {what} of {value:g} is less than anybody can tell from 0", "give 0")
+        raise RequestError(f"a {what} of {value:g} is too close to 0", "give 0")
 
 
 def scaling_studies(options: ScalingOptions, warn: Callable[[str], None]) -> StudyOfFile | ScalingStudies:

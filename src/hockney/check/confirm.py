@@ -12,7 +12,7 @@ from hockney.check.guidelines import Bound, Part
 from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.study import FAMILY_ERROR, Again, GuidelineFinding, study
 
-NOT_TOLD: Final = "not told by the second campaign"
+NOT_TOLD: Final = "undecided by the second campaign"
 
 MORE_LAUNCHES = 2
 """As many as before would find what lies just at its threshold but every second time: what was found looked

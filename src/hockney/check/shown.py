@@ -62,7 +62,7 @@ def checked_lines(checked: Checked, violations: Sequence[GuidelineFinding]) -> I
         counts = Counter(second.verdict for second in again)
         yield f"measured again: {', '.join(f'{counts[verdict]} {verdict}' for verdict in sorted(counts))}"
         for reason in dict.fromkeys(second.why for second in again if second.why):
-            yield f"  not told: {reason}"
+            yield f"  undecided: {reason}"
 
 
 def changes_verdict(changes: Changes) -> str:
@@ -109,7 +109,7 @@ def claims_lines(findings: Sequence[ClaimFinding]) -> Iterator[str]:
         where = f" ({call.where()})" if call.where() else ""
         yield f"{claim}{where}: {counted(len(of_call), 'size')}, {verdicts}"
         yield from (f"  {failure(finding)}" for finding in of_call if finding.verdict == "violated")
-        yield from (f"  not told: {why}" for why in dict.fromkeys(finding.why for finding in of_call) if why)
+        yield from (f"  undecided: {why}" for why in dict.fromkeys(finding.why for finding in of_call) if why)
 
 
 def failure(finding: ClaimFinding) -> str:

@@ -64,7 +64,7 @@ class Again:
     Numbers are None where it did not time all of these calls.
     """
 
-    verdict: Literal["confirmed", "not confirmed", "not told by the second campaign"]
+    verdict: Literal["confirmed", "not confirmed", "undecided by the second campaign"]
     why: str = ""
     factor: float | None = None
     factor_low: float | None = None

@@ -146,7 +146,7 @@ def _of_print(path: Path, text: str) -> list[AppRecord]:
         mlups = float(match[9])
         if not side or not mlups > 0:
             raise RequestError(
-                f"{where}: neither k nor c tells the side of a cube, or P is 0", "correct that row"
+                f"{where}: neither k nor c gives the side of a cube, or P is 0", "correct that row"
             )
         sides = tuple(side * along for along in grid)
         sweep_s, facts = math.prod(sides) / mlups / 1e6, {"system": system, "variant": title}

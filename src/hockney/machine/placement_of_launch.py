@@ -21,7 +21,7 @@ def placement_of_launch(launch: LaunchLine, ranks: int) -> Placement:
     places = sorted(launch.ranks, key=lambda place: place.rank)
     if not places:
         raise RequestError(
-            f"launch {launch.id!r} does not tell where its ranks were", "give a system file and a mapping"
+            f"launch {launch.id!r} does not say where its ranks were", "give a system file and a mapping"
         )
     if not 1 <= ranks <= len(places):
         raise RequestError(

@@ -137,7 +137,7 @@ def _hops(machine: Machine, entry: Entry) -> AddedTerm:
             "choose --locality network",
         )
     _effect(machine, HOPS, entry, FIT_HOPS)
-    raise RequestError("hops: this machine file tells no time over hops for these messages", FIT_HOPS)
+    raise RequestError("hops: this machine file has no time over hops for these messages", FIT_HOPS)
 
 
 def _queue(machine: Machine, entry: Entry, entries: int) -> AddedTerm:

@@ -317,7 +317,7 @@ def _why(decisions: Sequence[FftDecision], begins: int | None) -> str:
         if last.best is None:
             return f"on {many} neither division is possible"
         if last.best == PENCILS:
-            return f"on up to {many} nothing tells 2-D from 1-D apart"
+            return f"on up to {many} 2-D and 1-D do not differ"
         if PENCILS in last.refused:
             return f"on {many} 1-D alone is possible: {last.refused[PENCILS]}"
         apart = "" if last.told_apart else ", not by more than the error over 2-D"

@@ -186,7 +186,7 @@ def _further(
             "watch them: `hockney identify CAMPAIGN --watch`",
         )
     reason = decisions_for(untold.mpi).reason
-    raise RequestError(f"the version does not tell: {reason}", "leave out --evidence, or say --evidence times")
+    raise RequestError(f"the version does not decide: {reason}", "leave out --evidence, or say --evidence times")
 
 
 def of_version(

@@ -186,8 +186,8 @@ def _written_interface(interface: Interface) -> str:
     rate_bit_per_s = interface.rate_bit_per_s
     return _joined(
         interface.kind,
-        interface.state or "state not told",
-        "rate not told" if rate_bit_per_s is None else format_bits(rate_bit_per_s),
+        interface.state or "state unknown",
+        "rate unknown" if rate_bit_per_s is None else format_bits(rate_bit_per_s),
         _if_known("MTU", interface.mtu_B),
         _if_known("driver", interface.driver),
         _if_known("NUMA domain", interface.numa),
@@ -197,9 +197,9 @@ def _written_interface(interface: Interface) -> str:
 
 def _written_port(port: AdapterPort) -> str:
     return _joined(
-        port.link_layer or "link layer not told",
-        port.rate or "rate not told",
-        port.state or "state not told",
+        port.link_layer or "link layer unknown",
+        port.rate or "rate unknown",
+        port.state or "state unknown",
         port.model,
         _if_known("driver", port.driver),
         _if_known("NUMA domain", port.numa),

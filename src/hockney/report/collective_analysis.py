@@ -235,7 +235,7 @@ def _algorithms(
         several = [name for name in ALLOCATION if configuration[name]]
         words = configuration[several[0]] if several == ["mapping"] else configuration.words(several)
         rows = _as_points(grown.loc[curve.index].sort_values("ranks"), operation)
-        of_algorithm.setdefault((held, label), {})[words or "not told"] = (configuration, rows)
+        of_algorithm.setdefault((held, label), {})[words or "unknown"] = (configuration, rows)
     return [
         AlgorithmCurves(
             operation,

@@ -145,7 +145,7 @@ def _is_whole(ends: Sequence[Ended]) -> bool:
 def _missing(ends: Sequence[Ended]) -> str:
     last = max(ends, key=lambda one: one.time, default=None)
     if last is None:
-        return "it is not known how it ended: killed, or written by an older version; --resume tells"
+        return "it is not known how it ended: killed, or written by an older version; --resume shows"
     visits = f"about {last.left_out} visits; " if last.left_out else ""
     return visits + (last.why or "shares of other jobs")
 

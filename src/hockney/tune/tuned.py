@@ -68,7 +68,7 @@ class TargetRules:
         assumed = f"no interval was measured at {of_cells}: there each time is {ASSUMED}" if bare else ""
         if bare == len(self.choice.decisions):
             return assumed
-        measured = "measured intervals are those within one launch; launches may differ by more (--verify tells)"
+        measured = "measured intervals are those within one launch; launches may differ by more (--verify shows)"
         if self.launches > 1:
             measured = f"measured intervals reach from the least to the most of {self.launches} launches"
         return f"{measured}; {assumed}" if assumed else measured

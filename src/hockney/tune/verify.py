@@ -193,7 +193,7 @@ def proof(
         elif near > 0 or far < 0:
             effect, why = "not proven", "the time changes, but not as that algorithm's should"
         else:
-            effect, why = "not proven", "launches differ too much to tell"
+            effect, why = "not proven", "launches differ too much"
     known = [gain for gain in gains if gain.is_known and not is_switched]
     if effect == "not proven" and (count := sum(gain.p * len(known) < TAILS[0] for gain in known)):
         cells = "1 cell is" if count == 1 else f"{count} cells are"

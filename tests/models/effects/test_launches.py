@@ -70,7 +70,7 @@ def test_one_launch_and_parameters_without_an_interval_stay_as_they_are() -> Non
 
 def test_a_launch_that_has_no_model_of_its_own_is_named() -> None:
     found = mean(launched([[1.0, 1.1, 0.9], [2.0]]))
-    assert "fewer than two launches tell alone: mean_s" in found.notes[-1]
+    assert "fewer than two launches have alone: mean_s" in found.notes[-1]
 
 
 def _injection(factor: float) -> list[EffectRecord]:

@@ -185,7 +185,7 @@ def computation(records: Sequence[AppRecord]) -> Computation:
     """From runs of one program. RequestError where there are none."""
     if not records:
         raise RequestError(
-            "no run tells what a cell takes", "measure one with `hockney run`, or give --cell-time"
+            "no run gives the time of a cell", "measure one with `hockney run`, or give --cell-time"
         )
     measured: dict[int, dict[float, list[float]]] = {}
     packing = []

@@ -283,7 +283,7 @@ def _left_out(
 ) -> float | None:
     """The layout predicted from all others; None where only it carries a size or a term.
 
-    The same layout of another launch is left out too: it would tell its own time.
+    The same layout of another launch is left out too: it would resolve its own time.
     """
     rest = [other for other in range(len(shapes)) if shapes[other] != shapes[index]]
     others = [shapes[other] for other in rest]

@@ -144,7 +144,7 @@ class EffectModel:
             effect.parameters[name] = parameter.model_copy(update=ends)
         note = f"{len(launches)} launches: intervals hold the spread between them (Student's t)"
         if few:
-            note += f", but for those that fewer than two launches tell alone: {', '.join(few)}"
+            note += f", but for those that fewer than two launches have alone: {', '.join(few)}"
         effect.notes.append(note)
 
     def _or_none(self, records: Sequence[EffectRecord]) -> Effect | None:

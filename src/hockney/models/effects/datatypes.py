@@ -95,7 +95,7 @@ def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     if disturbed:
         effect.notes.append(f"{disturbed} of {len(records)} points were disturbed and count little")
     if not levels:
-        effect.notes.append("the system tells no cache sizes: all lines count as memory's")
+        effect.notes.append("the system's cache sizes are unknown: all lines count as memory's")
 
 
 def _enter_costs(effect: Effect, way: str, fitted: LayoutFit) -> None:
@@ -121,7 +121,7 @@ def _enter_costs(effect: Effect, way: str, fitted: LayoutFit) -> None:
 def _untangles(name: str, others: Sequence[str]) -> str:
     """What the layouts move only together, and the measurement that would do it."""
     if not others:
-        return "the layouts that have it tell nothing else; measure others with it, of more strides"
+        return "the layouts that have it say nothing else; measure others with it, of more strides"
     why = f"the layouts move it only together with {', '.join(others)}"
     if {name, *others} <= {SETUP_TERM, ELEMENT_TERM}:
         return f"{why}: all scattered layouts have one size; measure another one too, with a greater --largest"

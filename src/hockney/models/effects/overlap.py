@@ -228,7 +228,7 @@ def _enter_overlap(effect: Effect, name: str, points: Sequence[_Transfer]) -> No
         if high - low > WIDEST
     ]
     if unclear:
-        effect.notes.append(f"{name}: too disturbed to tell an overlap ({', '.join(unclear)}); left out")
+        effect.notes.append(f"{name}: too disturbed to judge an overlap ({', '.join(unclear)}); left out")
     left = [(value, low, high) for _, value, low, high in clear if not _is_left_out(low, high)]
     if left:
         values, lows, highs = zip(*left, strict=True)
@@ -286,7 +286,7 @@ def _enter_overhead(
         if high * factor <= clock_s:
             effect.cannot_tell(
                 f"below the clock's resolution: in a message of {format_bytes(factor)} it is less than the "
-                f"{format_time(clock_s)} that one reading takes; {settle} would tell it",
+                f"{format_time(clock_s)} that one reading takes; {settle} would resolve it",
                 key,
             )
         else:
@@ -310,7 +310,7 @@ def _enter_test(effect: Effect, points: Sequence[_Transfer], chance: np.random.G
     if high <= cheapest.clock_s:
         effect.cannot_tell(
             f"below the clock's resolution: less than the {format_time(cheapest.clock_s)} that a reading takes; "
-            "a finer clock would tell it",
+            "a finer clock would resolve it",
             "test_s",
         )
     else:

@@ -187,7 +187,7 @@ def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
         )
     elif high > limit_B or most_B > HEADER_B:
         effect.notes.append(
-            f"not told whether S_B is the library's own limit of {limit_B} B: its interval is too wide; measure "
+            f"undecided whether S_B is the library's own limit of {limit_B} B: its interval is too wide; measure "
             "with more launches"
         )
     else:

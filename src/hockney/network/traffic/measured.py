@@ -87,7 +87,7 @@ def _hosts(launch: LaunchLine, pair: str) -> tuple[str, str]:
     ends = pair.split("-")
     if len(ends) != 2 or not all(host.get(end) for end in ends):
         raise RequestError(
-            f"launch {launch.id!r} does not tell where the ranks {pair!r} were",
+            f"launch {launch.id!r} does not say where the ranks {pair!r} were",
             "only campaigns of `hockney measure` do; imported tables name no hosts",
         )
     return host[ends[0]], host[ends[1]]

@@ -131,7 +131,7 @@ class _Apart:
         for key, index in positions(points, APART).items():
             words = ", ".join(str(word) for word in key if word)  # type: ignore[attr-defined]
             if key not in self.fitted:
-                notes.append(f"{words or 'conditions not told'}: nothing was trained")
+                notes.append(f"{words or 'conditions unknown'}: nothing was trained")
                 continue
             part = self.fitted[key].predict(points.iloc[index].reset_index(drop=True))
             fill(prediction, correction, index, part)
