@@ -194,7 +194,7 @@ ANSWERS = {
     "scaling fit times.csv": r"1 +8 s",
     "network map --pattern ring:16 --topology torus:4x4": r"linear +1 ",
     "simulate allreduce --algorithm ring --ranks 16 --bytes 1MiB --machine orfeo_thin": TIME,
-    "predict profile.json --machine orfeo_thin": rf"{TIME} predicted",
+    "predict profile.json --machine orfeo_thin": rf"Communication takes {TIME}",
     "predict allreduce --ranks 1024 --bytes 8 --machine orfeo_thin": rf"recursive_doubling, {TIME}",
     "predict pingpong --bytes 64KiB,1MiB --machine a.json": rf"64 KiB: {TIME}",
     "predict jacobi --size 100 --ranks 8 --machine orfeo_thin": rf"2x2x2 is predicted fastest, {TIME}",

@@ -45,7 +45,7 @@ def _show(answer: api.PredictedProfile) -> None:
     on = "with waiting" if answer.ranks == answer.profiled_ranks else f"on {answer.profiled_ranks}, with waiting"
     say.line(
         (
-            f"Communication takes {format_time(answer.time_s)} of each of {counted(answer.ranks, 'rank')}. "
+            f"Communication takes {format_time(answer.time_s)} on each of {counted(answer.ranks, 'rank')}. "
             f"The profile measured {format_time(answer.measured_s)} {on}.",
             "bold",
         )
