@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.factories import EVIL, ring_run
 
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
 from hockney.records import table
-from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.report.curves import curves
@@ -30,8 +30,6 @@ from hockney.report.page import Report
 from hockney.report.reading import Wish
 
 SIZES = (0, *(2**power for power in range(21)))
-EVIL = "<b>n1</b> & 'co' \"x\""
-
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
 
@@ -118,9 +116,8 @@ def test_every_reference_has_its_target_and_every_id_is_unique(page: Page, repor
 
 def test_each_figure_has_a_title_and_each_table_headers(page: Page) -> None:
     figures, tables = page.tags.count("svg"), page.tags.count("table")
-    assert (
-        figures == page.tags.count("figure") == 10
-    )  # overview and check of each operation, 2 of each of the three curves
+    # Overview and check of each operation, 2 of each of the three curves.
+    assert figures == page.tags.count("figure") == 10
     assert page.attributes.count(("role", "img")) == figures
     assert page.tags.count("thead") == tables
     assert page.tags.count("caption") >= tables - 1  # the headline's stands under the title
@@ -157,18 +154,11 @@ def test_names_from_the_data_are_text(report: Report, page: Page) -> None:
 
 
 def test_provenance_is_told(page: Page) -> None:
-    for text in (
-        "mpirun -n 2 runner 'a b'",
-        "2026-11-20T22:30:00Z",
-        "Open MPI v5.0.11",
-        "EPYC",
-        "L1d 32 KiB",
-        "ob1",
-    ):
+    shown = "mpirun -n 2 runner 'a b'", "2026-11-20T22:30:00Z", "Open MPI v5.0.11", "EPYC", "L1d 32 KiB", "ob1"
+    for text in shown:
         assert text in page.text
-    assert (
-        "64 KiB" not in page.text.split("Provenance")[-1].split("Launches")[0]
-    )  # instruction caches hold no messages
+    # Instruction caches hold no messages.
+    assert "64 KiB" not in page.text.split("Provenance")[-1].split("Launches")[0]
 
 
 def test_the_same_campaign_gives_the_same_bytes(
@@ -311,16 +301,6 @@ LINK_S = 2e-6 + 4 / 1e9
 """One message of 4 B on the campaign's machine."""
 
 
-def _ring(ranks: int, **other: Any) -> AppRecord:
-    fields = {
-        "operation": "ring", "ranks": ranks, "parameters": {"exchange": "sendrecv", "topology": "world"},
-        "time_s": 1e-5, "low_s": 9.9e-6, "high_s": 1.01e-5, "samples_s": [1e-5] * 8,
-        "answer": {"cycles": 9, "positions": list(range(ranks)), "verified": True},
-        "system": EVIL, "mapping": "core", "variant": "default", "oversubscribed": False, "launch": "a",
-    }  # fmt: skip
-    return AppRecord.model_validate(fields | other)
-
-
 @pytest.fixture(scope="module")
 def folder(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rings of one and two processes, and nothing else. Not to be changed."""
@@ -328,7 +308,7 @@ def folder(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for launch in Campaign(campaign).launches():
         made.append(launch.with_fields(warnings=[]))
     for ranks in (1, 2):
-        made.append(_ring(ranks))
+        made.append(ring_run(ranks))
     return made.path
 
 
@@ -377,7 +357,7 @@ def test_the_folders_own_machine_file_predicts(campaign: Path, folder: Path, tmp
 def test_the_messages_of_the_folder_predict_its_applications(campaign: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(campaign, tmp_path / "copy")
     before = make(copy)
-    Campaign(copy).append(_ring(2))
+    Campaign(copy).append(ring_run(2))
     report = make(copy)
     assert _errors(report)[0] is not None
     # What the runs are about stands first; messages explain it.
