@@ -201,8 +201,9 @@ class Machine {
     }
 
     Region scratch(Bytes length_B) {
-        if (length_B < 0) wrong("memory of " + std::to_string(length_B) + " B");
-        expect_held(length_B);
+        if (length_B < 0 || length_B > most_held_B)
+            wrong("memory of " + std::to_string(length_B) + " B: 0 to " + std::to_string(most_held_B) +
+                  " B are had");
         return only_needs_ ? Region{Memory::scratch, 0, length_B} : builder_.scratch(length_B);
     }
 
@@ -248,8 +249,10 @@ class Machine {
         const Word peer = is_local ? Word{-1} : number();
         const Region into = operation == Operation::send ? Region{} : region();
         const Region from = operation == Operation::receive ? Region{} : region();
-        if (!is_local && (peer < 0 || peer >= problem_.ranks || peer == rank_))
-            wrong("rank " + std::to_string(peer) + " is no other rank");
+        if (!is_local && (peer < 0 || peer >= problem_.ranks))
+            wrong("there is no rank " + std::to_string(peer));
+        if (peer == rank_)
+            wrong("a rank sends itself nothing: copy() does, and require(P > 1) is for two or more");
         if (is_local && from.length_B != into.length_B)
             wrong(std::to_string(from.length_B) + " B into " + std::to_string(into.length_B) + " B");
         if (into.memory == Memory::input && into.length_B > 0) wrong("the input must not be written");

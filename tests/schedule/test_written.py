@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.command_line import run_hockney
 from tests.schedule.test_proof import COLLECTIVES
 
 from hockney import _core
 from hockney._core import Problem
+from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.predict.costs import LoggopsParameters
 from hockney.predict.simulation import simulate
@@ -224,7 +226,7 @@ def test_what_is_wrong_is_named(collective: str, text: str, said: str, tmp_path:
 
 AT_RUN = [
     ("send(output[P], 0)", "line 1: blocks 4 to 5 are not within the 4 that there are (rank 0 of 4, 64 B)"),
-    ("copy(input, output)\nsend(output, r)", "line 2: rank 0 is no other rank"),
+    ("copy(input, output)\nsend(output, r)", "line 2: a rank sends itself nothing: copy() does"),
     ("copy(input, output)\nx = P // (r - r)", "line 2: a division by zero"),
     ("copy(input, output)\ncopy(input[0], output)", "line 2: 16 B into 64 B"),
     ("copy(input, output)\ncopy(output, input)", "line 2: the input must not be written"),
@@ -235,7 +237,8 @@ AT_RUN = [
     ("copy(input, output)\ncopy(part(input, 60, 8), part(output, 0, 8))", "line 2: 8 bytes from byte 60 on"),
     ("copy(input, output)\nfor i in range(0, 4, 0):\n    pass", "line 2: a loop by steps of 0"),
     ("copy(input, output)\nfor i in range(2**40):\n    pass", "more than 2^26 operations of a rank"),
-    ("copy(input, output)\nx = scratch(2**50)", "GiB that are held at once"),
+    ("copy(input, output)\nsend(output, P)", "line 2: there is no rank 4"),
+    ("copy(input, output)\nx = scratch(2**50)", "line 2: memory of 1125899906842624 B: 0 to"),
 ]
 
 
@@ -298,6 +301,33 @@ def test_what_waits_for_ever_is_no_defect_of_ours(tmp_path: Path) -> None:
         with pytest.raises(RequestError, match="a rank waits for ever") as raised:
             play()
         assert "hockney schedule verify" in raised.value.hint
+
+
+def test_a_wrong_schedule_is_no_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sends half of what it should, and would be the fastest."""
+    monkeypatch.chdir(tmp_path)
+    path = defined(tmp_path, "bcast", "half", "if r == root and P > 1:\n    send(output, (r + 1) % P)")
+    words = ["bcast", "--algorithm", path, "--ranks", "4", "--bytes", "8"]
+    done = run_hockney("predict", *words, "--machine", "orfeo_thin")
+    assert (done.returncode, "is no bcast: 2 ranks" in " ".join(done.stderr.split())) == (2, True)
+    done = run_hockney("simulate", *words, "--loggops", "L=1us")
+    assert (done.returncode, "times of what is wrong" in done.stderr) == (0, True)
+    done = run_hockney("schedule", "verify", "bcast", "--algorithm", path, "--ranks", "1-4")
+    assert (done.returncode, "wrong: 1 of 1 algorithm" in done.stderr) == (1, True)
+
+
+def test_a_plan_keeps_the_text_of_a_file_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, text in (("a", "x = 1"), ("b", "x = 2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "kept.schedule").write_text(text)
+    plan = Plan(operations=["allreduce"], ranks=2, algorithms=[str(tmp_path / "a" / "kept.schedule"), "ring"])
+    assert (plan.algorithms, plan.schedules) == (["kept.schedule", "ring"], {"kept.schedule": "x = 1"})
+    for where in (tmp_path, tmp_path / "b"):
+        monkeypatch.chdir(where)
+        assert Plan.model_validate(plan.model_dump()) == plan
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RequestError, match="two different schedules have the name"):
+        Plan(operations=["allreduce"], ranks=2, algorithms=["a/kept.schedule", "b/kept.schedule"])
 
 
 def test_a_file_stands_in_no_catalogue(tmp_path: Path) -> None:

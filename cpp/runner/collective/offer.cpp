@@ -97,8 +97,16 @@ std::string refuse_collective(const Request& request, int ranks) {
         return reason.empty() ? "" : refused("constraint", reason);
     }
     if (algorithm == nullptr) throw BadRequest("unknown algorithm '" + name + "' of " + operation);
-    const std::string reason = refusal(*algorithm, problem);
-    return reason.empty() ? "" : refused("constraint", reason);
+    try {
+        const std::string reason = refusal(*algorithm, problem);
+        // Of a user's text each rank's steps are written beforehand: if one failed, the others would wait for
+        // it.
+        if (reason.empty() && algorithm->written)
+            count_steps(*algorithm, problem, most_steps * problem.ranks);
+        return reason.empty() ? "" : refused("constraint", reason);
+    } catch (const std::runtime_error& wrong) {
+        return refused("constraint", wrong.what());
+    }
 }
 
 }  // namespace hockney

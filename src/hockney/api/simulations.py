@@ -26,6 +26,8 @@ from hockney.predict.simulation_costs import Parameters, shared_by, source
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
+from hockney.schedule.proof import FEW, mistake
+from hockney.schedule.written import ENDING
 from hockney.units import format_bytes, format_time
 
 
@@ -106,6 +108,8 @@ def simulate(
     else:
         # A row for each rank needs each rank.
         run = partial(simulate_collective, asked, costs, by_class=options.per_rank is None)
+        if wrong := asked.algorithm.name.endswith(ENDING) and mistake(asked.algorithm, FEW):
+            warnings = [*warnings, f"these are times of what is wrong: {wrong}"]
     outcome = run(
         place=place, shared=shared, noise_s=noise_s, seed=options.seed, critical_path=options.critical_path
     )

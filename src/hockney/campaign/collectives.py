@@ -14,7 +14,7 @@ from hockney.registry import did_you_mean
 from hockney.runner.library import RULES, rules_first
 from hockney.schedule import written
 from hockney.schedule.catalogue import by_name_alone
-from hockney.schedule.proof import prove
+from hockney.schedule.proof import mistake
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
 """What the words of --algorithm stand for; `all` is everything."""
@@ -71,13 +71,9 @@ def expect_proved(plan: Plan) -> None:
     """RequestError where a schedule of a file is wrong on a number of ranks that the plan has: it could hang."""
     for name, text in (plan.schedules or {}).items():
         for operation in (one for one in plan.operations if one in COLLECTIVES):
-            algorithm = written.define(operation, name, text)
-            for result in prove([algorithm], rank_counts(plan), lambda _: None):
-                if result.complaints:
-                    raise RequestError(
-                        f"{name} is no {operation}: {result.complaints[0]}",
-                        f"`hockney schedule verify {operation} --algorithm {name}` tries more numbers of ranks",
-                    )
+            if wrong := mistake(written.define(operation, name, text), tuple(rank_counts(plan))):
+                verify = f"`hockney schedule verify {operation} --algorithm {name}` tries more numbers of ranks"
+                raise RequestError(wrong, verify)
 
 
 def of_subsets(plan: Plan, default: str) -> Plan:

@@ -299,10 +299,15 @@ class Plan(Launching):
     @model_validator(mode="after")
     def _keeps_schedules(self) -> Plan:
         """Of a file the plan keeps the text, and the name without its folder: it is resumed anywhere."""
+        kept = self.schedules or {}
         for word in [word for word in self.algorithms if word.endswith(ENDING)]:
             name = Path(word).name
             self.algorithms = [name if each == word else each for each in self.algorithms]
-            self.schedules = {name: text_of(word), **(self.schedules or {})}
+            # Of a plan that is read again: the name alone may be another file here.
+            text = kept[name] if word == name and name in kept else text_of(word)
+            if kept.setdefault(name, text) != text:
+                raise RequestError(f"two different schedules have the name {name}", "rename one of them")
+        self.schedules = kept or None
         return self
 
     @model_validator(mode="after")

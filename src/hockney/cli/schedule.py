@@ -18,6 +18,7 @@ from hockney.options.schedule import (
 )
 from hockney.terminal import JsonOption, answer_no, group, say, verb
 from hockney.terminal.say import Column
+from hockney.units import counted
 
 schedule = group(
     "schedule",
@@ -84,9 +85,9 @@ def verify(options: VerifyOptions, json: JsonOption = False) -> None:
         result = row.complaints[0] if row.complaints else f"{row.proved} cases proved{refused}"
         say.line(f"{row.collective} {row.algorithm}: {result}")
     if wrong:
-        answer_no(f"{len(wrong)} of {len(reasons)} algorithms are wrong", "the first complaint is above")
+        answer_no(f"wrong: {len(wrong)} of {counted(len(reasons), 'algorithm')}", "the first complaint is above")
     proved = sum(row.proved > 0 for row in answer.algorithms)
-    say.line(f"{answer.proved} cases of {proved} algorithms proved")
+    say.line(f"{counted(answer.proved, 'case')} of {counted(proved, 'algorithm')} proved")
 
 
 @verb(

@@ -15,6 +15,7 @@ from hockney.errors import RequestError
 from hockney.fields import Argument, Option
 from hockney.machine.shipped import MACHINE, usual
 from hockney.schedule.catalogue import algorithm_names
+from hockney.schedule.proof import FEW, mistake
 from hockney.schedule.written import ENDING, define
 from hockney.units import parse_bytes, parse_extents, parse_positive_rate, parse_time
 from hockney.words import segment, wholes, written
@@ -215,10 +216,12 @@ class CollectiveCase(MessageCosts, Sizes):
     def chosen(self, offered_names: Sequence[str]) -> list[str]:
         """The algorithms that are named; all that are offered where none is, or files alone."""
         named = [name.strip() for name in self.algorithm.split(",")]
-        files = {name: define(self.operation, name).name for name in named if name.endswith(ENDING)}
+        files = {name: define(self.operation, name) for name in named if name.endswith(ENDING)}
+        if wrong := next(filter(None, (mistake(one, FEW) for one in files.values())), ""):
+            raise RequestError(wrong, "`hockney schedule verify` says more")
         if {*named} <= {"all", "best", *files}:
             named = [*offered_names, *files]
-        return list(dict.fromkeys(files.get(name, name) for name in named))
+        return list(dict.fromkeys(files[name].name if name in files else name for name in named))
 
 
 MOST_RANKS = 2**24

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 
 from hockney import _core
 from hockney._core import Algorithm, Collective, Problem
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
+from hockney.units import counted
 
 MOST_RANKS = 4096
 """A proof follows every block on every rank."""
 SHOWN = 2
 """Complaints of a case that are said: one mistake shows on many ranks."""
+FEW = (*range(2, 9), 32)
+"""Numbers of ranks on which a file is proved before its times are told."""
 ROOTS_UP_TO = 17
 """Every root and messages without data are tried up to this many ranks; beyond, the first and the last root."""
 
@@ -59,13 +63,20 @@ def prove(
     return verdicts
 
 
+@lru_cache(maxsize=64)
+def mistake(algorithm: Algorithm, rank_counts: tuple[int, ...]) -> str:
+    """What is wrong with a schedule of a file on some of these numbers of ranks; empty where nothing is."""
+    wrong = [text for result in prove([algorithm], rank_counts, lambda _: None) for text in result.complaints]
+    return f"{algorithm.name} is no {algorithm.collective}: {wrong[0]}" if wrong else ""
+
+
 def _where(problem: Problem) -> str:
-    return (
-        f"{problem.ranks} ranks, root {problem.root}, {problem.bytes} B in elements of {problem.element_B} B, "
-        f"segment {problem.segment_B or 'none'}, radix {problem.radix or 'default'}"
-        + (", in place" if problem.in_place else "")
-        + ("" if problem.commutative else ", in rank order")
-    )
+    said = [f"{counted(problem.ranks, 'rank')}, root {problem.root}, {problem.bytes} B"]
+    said += [f"elements of {problem.element_B} B"] * (problem.element_B > 1)
+    said += [f"segments of {problem.segment_B} B"] * (problem.segment_B > 0)
+    said += [f"radix {problem.radix}"] * (problem.radix > 0)
+    said += ["in place"] * problem.in_place
+    return ", ".join([*said, *["in rank order"] * (not problem.commutative)])
 
 
 def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:

@@ -69,8 +69,10 @@ def compiled(text: str, name: str) -> list[int]:
         return _Compiler(name).program(tree)
     except SyntaxError as error:
         raise RequestError(f"{name}, line {error.lineno or 1}: {error.msg}", HINT) from error
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise RequestError(f"{name} cannot be read: {str(error) or 'too deeply nested'}", HINT) from error
+    except ValueError as error:
+        raise RequestError(f"{name} cannot be read: {error}", HINT) from error
+    except (RecursionError, MemoryError) as error:
+        raise RequestError(f"{name} cannot be read: it is too deeply nested", "use more lines") from error
 
 
 class _Compiler:
