@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import re
 import subprocess
 import sys
@@ -307,8 +308,11 @@ def test_the_demo_is_one_screen_and_ends_with_its_verdict(tmp_path: Path, mpi: M
     binaries.mkdir()
     for name, program in {"hockney": Path(sys.executable).with_name("hockney"), "mpicc": mpi.wrapper}.items():
         (binaries / name).symlink_to(program)
+    (tmp_path / "cpp").symlink_to(PACKAGE.parents[1] / "cpp")
     made = f"make -s -C {tmp_path} -f {PACKAGE.parents[1]}/Makefile -o .venv/.ready BIN=bin demo"
-    done = subprocess.run(made.split(), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        made.split(), env={**os.environ, "COLUMNS": str(A_PIPE)}, capture_output=True, text=True, check=True
+    )
     lines = done.stdout.splitlines()
     assert len(lines) + len(done.stderr.splitlines()) <= MOST_LINES_OF_THE_DEMO
     assert re.search(rf"off by {SHARE} .*{SHARE}\.$", " ".join(lines[-2:]))

@@ -82,7 +82,7 @@ def _notes_of_points(curve: SizeCurve, segments: Sequence[SizeSegment]) -> Itera
             size_B = curve.size_B[segment.aside]
             ratio = curve.time_s[segment.aside] / (segment.alpha_s + segment.beta_s_per_B * size_B)
             yield (
-                f"{format_bytes(size_B)} is an outlier, {ratio:.3g} times as slow as its neighbours; not fitted"
+                f"{format_bytes(size_B)} is an outlier, {ratio:.3g} times its neighbours' time; not fitted"
             )
 
 

@@ -54,7 +54,7 @@ READING = (
     "Points are medians with their 95 % interval; a bar that is not visible is shorter than the dot. "
     "Sizes are on a logarithmic axis to base 2; messages of 0 B stand at the left of the "
     "break. Dotted vertical lines mark the cache sizes of the ranks' cores and the library's eager "
-    "limit. Dashed horizontal lines mark peaks: the nodes' links or those given with --peak. Beside them stands "
+    "limit. Dashed horizontal lines mark peaks: the nodes' links or those given with --peak. Beside them is "
     "the share that the highest throughput of messages on that link reaches.",
     "Every model is drawn, good or bad. least_squares is the plain straight line of the literature: the largest "
     "messages dominate it, and small ones may come out negative. asymptotic takes the latency from the smallest "
