@@ -156,7 +156,7 @@ REFUSED: dict[str, list[tuple[str, ...]]] = {
         ("amdahl", "amdahl takes its serial fraction, not 0 numbers"),
         ("amdahl 1.1", "is not a fraction"),
         ("amdahl nan", "is not a fraction"),
-        ("amdahl 1e-300", "less than anybody can tell"),
+        ("amdahl 1e-300", "too close to 0"),
         ("amdahl 0.1 --efficiency 1.01", "is not an efficiency"),
         ("amdahl 0.1 --efficiency 0", "is not an efficiency"),
         ("amdahl 0.1 --ranks 0", "--ranks"),

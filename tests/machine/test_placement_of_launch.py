@@ -74,8 +74,8 @@ def test_fewer_ranks_are_the_first_ones() -> None:
 @pytest.mark.parametrize(
     ("launch", "ranks", "says"),
     [
-        ({"id": "l1", "imported": "table.out"}, 2, "launch 'l1' does not tell where"),
-        ({"ranks": []}, 2, "does not tell where"),
+        ({"id": "l1", "imported": "table.out"}, 2, "launch 'l1' does not say where"),
+        ({"ranks": []}, 2, "does not say where"),
         ({"ranks": [epyc(0, 0)]}, 2, "2 ranks asked for"),
         ({"ranks": [epyc(0, 0)]}, 0, "0 ranks asked for"),
     ],

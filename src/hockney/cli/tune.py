@@ -128,9 +128,10 @@ def _verdict(answer: api.TuneAnswer) -> str:
         return f"No rule: {answer.target} cannot say what is faster than the default."
     best = max(answer.cells, key=lambda cell: cell.candidate_gain)
     if best.candidate_gain <= 1:
-        return f"No rule: the default has the shortest time in all of {calls}."
+        return f"No rule: of what a rule can set, the default has the shortest time in all of {calls}."
     return (
-        f"No rule: in none of {calls} is an algorithm faster than the default by more than chance. "
+        "No rule: no algorithm that a rule can set is faster than the default by more than chance in any of "
+        f"{calls}. "
         f"Nearest: {best.candidate} for {_of(best)}, × {best.candidate_gain:.2f} "
         f"({best.candidate_low:.2f} to {best.candidate_high:.2f})."
     )

@@ -81,9 +81,7 @@ def _notes_of_points(curve: SizeCurve, segments: Sequence[SizeSegment]) -> Itera
         if segment.aside is not None:
             size_B = curve.size_B[segment.aside]
             ratio = curve.time_s[segment.aside] / (segment.alpha_s + segment.beta_s_per_B * size_B)
-            yield (
-                f"{format_bytes(size_B)} is an outlier, {ratio:.3g} times its neighbours' time; not fitted"
-            )
+            yield (f"{format_bytes(size_B)} is an outlier, {ratio:.3g} times its neighbours' time; not fitted")
 
 
 def _note_of_break(judged: DoubtfulBreak) -> str:
