@@ -132,7 +132,7 @@ NOISES: dict[str, Noise] = {
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("launches", [5, 8])
+@pytest.mark.parametrize("launches", [5, pytest.param(8, marks=pytest.mark.thorough)])
 def test_noise_alone_rarely_alarms(noise: Noise, launches: int) -> None:
     # Of 25 campaigns at 2 % half a one is expected; more than 4 come in one of 10,000 such tests (binomial).
     assert alarms(noise, 25, launches, seed=launches) <= 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import partial
 from operator import attrgetter
@@ -222,8 +223,9 @@ def test_truncation_invents_nothing(name: str, prefix: str) -> None:
     lines = load_text(DATA / f"{name}.txt").split("\n")
     text = "".join(f"{prefix}{line}\nWARNING: 8 10 1.00 2.00\n" for line in lines)
     whole = [record.model_dump(exclude={"origin"}) for record in read_file(DATA / f"{name}.txt").records]
-    for cut in range(0, len(text) + 1, 7):
-        kept = module.read(Path("f"), text[:cut] + "\n" * (cut > len(text) - 7), Given()).records
+    step = 7 if "HOCKNEY_TEST_ALL" in os.environ else 23
+    for cut in range(0, len(text) + 1, step):
+        kept = module.read(Path("f"), text[:cut] + "\n" * (cut > len(text) - step), Given()).records
         assert [record.model_dump(exclude={"origin"}) for record in kept] == whole[: len(kept)]
     assert len(kept) == len(whole)
 

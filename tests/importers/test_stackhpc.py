@@ -73,9 +73,9 @@ def test_measured_twice(collection: _collect.Collection) -> None:
     found = {
         (file.path.parent.name, r.repetition): r.value
         for file, records in collection.by_file()
-        for r in records
         if file.path.parent.name in ("IMB_Uniband_2", "IMB_Uniband__1")
-        and (r.bytes, r.statistic, r.variant) == (64, "bandwidth_B_per_s", "ib-gcc9-openmpi4-ucx")
+        for r in records
+        if (r.bytes, r.statistic, r.variant) == (64, "bandwidth_B_per_s", "ib-gcc9-openmpi4-ucx")
     }
     # The README prints one decimal.
     assert found == {
@@ -89,9 +89,9 @@ def test_tables_inside_a_node_stay_apart(collection: _collect.Collection) -> Non
     found = {
         r.variant: r.value
         for file, records in collection.by_file()
-        for r in records
         if file.path.parent.name == "IMB_Uniband_1_0"
-        and (r.bytes, r.statistic) == (65536, "bandwidth_B_per_s")
+        for r in records
+        if (r.bytes, r.statistic) == (65536, "bandwidth_B_per_s")
         and (r.variant.startswith("ib-gcc9-openmpi4-ucx"))
         and r.ranks in (32, 64)
     }
