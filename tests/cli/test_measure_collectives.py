@@ -91,6 +91,21 @@ def test_time_that_is_over_before_the_first_point_is_said(mpi: Mpi, tmp_path: Pa
     assert "0.01 s were over before the first answer" in json.loads(done.stdout)["error"]["message"]
 
 
+@pytest.mark.one_mpi
+def test_a_mistake_of_one_rank_alone_is_a_limitation_and_keeps_no_rank_waiting(mpi: Mpi, tmp_path: Path) -> None:
+    """Proofs have few bytes: at 1 KiB the second rank divides by zero while the first waits for its message."""
+    text = "if n > 500 and r == 1:\n    x = 1 // 0\nsend(nothing, 1 - r)\nreceive(nothing, 1 - r)\nwait()\n"
+    both = "other = scratch(n)\nreceive(other, 1 - r)\nsend(input, 1 - r)\ncopy(input, output)\n"
+    file = tmp_path / "divides.schedule"
+    file.write_text(f"require(P == 2)\n{text}{both}reduce(other, output)\n")
+    asked = ["--operation", "allreduce", "--algorithm", str(file), "--ranks", "2", "--bytes", "8,1KiB"]
+    told = measured(*TINY, *asked, "--mpi", str(mpi.wrapper), "-o", str(tmp_path / "c"))
+    assert [text.partition(": ")[2] for text in told["limitations"]] == [
+        "divides.schedule, line 3: a division by zero (rank 1 of 2, 1024 B)"
+    ]
+    assert {record.bytes for record in Campaign.open(tmp_path / "c").records()} == {8}
+
+
 def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path: Path) -> None:
     asked = ["--operation", "allreduce", "--ranks", "2", "--bytes", "8,8GiB", "--mpi", str(mpi.wrapper)]
     told = measured(*TINY, *asked, "-o", str(tmp_path / "c"))

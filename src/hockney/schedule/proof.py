@@ -75,8 +75,7 @@ def _where(problem: Problem) -> str:
     said += [f"elements of {problem.element_B} B"] * (problem.element_B > 1)
     said += [f"segments of {problem.segment_B} B"] * (problem.segment_B > 0)
     said += [f"radix {problem.radix}"] * (problem.radix > 0)
-    said += ["in place"] * problem.in_place
-    return ", ".join([*said, *["in rank order"] * (not problem.commutative)])
+    return ", ".join(said + ["in place"] * problem.in_place + ["in rank order"] * (not problem.commutative))
 
 
 def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:

@@ -69,10 +69,9 @@ def compiled(text: str, name: str) -> list[int]:
         return _Compiler(name).program(tree)
     except SyntaxError as error:
         raise RequestError(f"{name}, line {error.lineno or 1}: {error.msg}", HINT) from error
-    except ValueError as error:
-        raise RequestError(f"{name} cannot be read: {error}", HINT) from error
-    except (RecursionError, MemoryError) as error:
-        raise RequestError(f"{name} cannot be read: it is too deeply nested", "use more lines") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        why = error if isinstance(error, ValueError) else "it is too deeply nested: use more lines"
+        raise RequestError(f"{name} cannot be read: {why}", HINT) from error
 
 
 class _Compiler:
@@ -154,8 +153,7 @@ class _Compiler:
         name = statement.target.id
         if name in (*self._regions, *VECTORS, *CALLS, *OWN_NAMES):
             self._wrong(statement, f"{name} does not count", "choose another name")
-        one, zero = ast.Constant(1), ast.Constant(0)
-        bounds = [zero, *called.args, one] if len(called.args) == 1 else [*called.args, one][:3]
+        bounds = [*([ast.Constant(0)] if len(called.args) == 1 else []), *called.args, ast.Constant(1)][:3]
         # Behind the counted name in one piece: the next number, the end, the step.
         counts = self._slots
         self._slots += 4
@@ -258,9 +256,7 @@ class _Compiler:
             case ast.Name(id=name):
                 self._unknown(node, name, "memory", [*VECTORS, *self._regions])
             case _:
-                self._wrong(
-                    node, f"{ast.unparse(node)} is no memory", "for example output[r], or part(output, 0, 8)"
-                )
+                self._wrong(node, f"{ast.unparse(node)} is no memory", "such as output[r], or part(output, 0, 8)")
 
     def _number(self, node: ast.expr) -> None:
         match node:
