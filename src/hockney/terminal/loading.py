@@ -1,4 +1,4 @@
-"""Verbs are loaded when they are called: a help page is there at once.
+"""Verbs are loaded when they are called, libraries when something of them is used: a help page is there at once.
 
 A list of verbs imports none that its own file tells: `show.py` begins with "`hockney show`: ", and what follows
 on that line stands in the list. Several verbs may share a line: "`hockney predict bcast|reduce`: ".
@@ -9,11 +9,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from types import MappingProxyType
+from threading import RLock
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import typer
@@ -43,6 +47,59 @@ FIRST = {
     "show": "format view model operation algorithm ranks locality where warnings topology json",
 }
 """The most used options of verbs that have more; of a verb that is not named here, those declared first."""
+
+
+_OF_SCIPY = ("interpolate", "linalg", "optimize", "sparse", "sparse.csgraph", "spatial", "special", "stats")
+LATE = {"matplotlib", "pandas", "pyarrow", "scipy", *(f"scipy.{part}" for part in _OF_SCIPY)}
+"""Libraries that take longer to load than most answers. importlib's LazyLoader loads them at a second import."""
+_LOCK = RLock()
+
+
+class _LateModule(ModuleType):
+    """A module that has a name and a place only, until an attribute is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        load(self)
+        return self.__getattribute__(name)
+
+
+class _Loader(Loader):
+    """Loads nothing yet; `by` will."""
+
+    def __init__(self, by: Loader) -> None:
+        self.by = by
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__class__ = _LateModule
+
+
+def load(module: ModuleType) -> None:
+    """Another thread waits until it is loaded; who asks within its own loading gets what there is."""
+    with _LOCK:
+        spec = module.__spec__
+        if spec and isinstance(spec.loader, _Loader):
+            spec.loader = module.__loader__ = spec.loader.by
+            module.__class__ = ModuleType
+            spec.loader.exec_module(module)
+
+
+class Late(MetaPathFinder):
+    """Comes before the finders of `sys.meta_path`."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        if fullname in LATE:
+            found = PathFinder.find_spec(fullname, path, target)
+            if found and found.loader:
+                found.loader = _Loader(found.loader)
+            return found
+        # Parts of a library expect that it is loaded.
+        whole = sys.modules.get(fullname.partition(".")[0])
+        if isinstance(whole, _LateModule):
+            load(whole)
+        return None
 
 
 class _Helped:

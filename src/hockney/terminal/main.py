@@ -20,7 +20,7 @@ from hockney import __version__, reading
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.registry import did_you_mean
 from hockney.terminal import HEADINGS, START, app, application, say
-from hockney.terminal.late import Late
+from hockney.terminal.loading import Late
 from hockney.terminal.signals import send_nowhere
 
 _NEAREST = {
