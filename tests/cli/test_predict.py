@@ -99,3 +99,21 @@ def test_fft_of_one_rank_is_no_contest(run: Run) -> None:
     assert code == 0, err
     assert "1-D alone is possible" in out
     assert "told apart" not in out
+
+
+def test_each_request_of_a_file_is_answered_as_alone(run: Run, tmp_path: Path) -> None:
+    requests = [
+        {"operation": "pingpong", "machine": str(MACHINE), "bytes": [0, "4MiB"], "where": "cache=off"},
+        {"operation": "pingpong", "machine": "nowhere", "bytes": 8},
+        {"operation": "bcast", "machine": str(MACHINE), "ranks": 8, "bytes": 8},
+    ]
+    file = tmp_path / "requests.jsonl"
+    file.write_text("\n".join([*map(json.dumps, requests), "", "[1]"]), encoding="utf-8")
+    code, out, err = run("--each", file)
+    answers = [json.loads(line) for line in out.splitlines()]
+    alone = run("pingpong", "--machine", MACHINE, "--bytes", "0,4MiB", "--where", "cache=off", "--json")
+    assert answers[0] == json.loads(alone[1])
+    assert "nowhere" in answers[1]["error"]["message"]
+    assert answers[2]["operation"] == "bcast"
+    assert answers[3]["error"]["message"].endswith("requests.jsonl, line 4: '[1]' is no request")
+    assert (code, err, len(answers)) == (2, "", 4)

@@ -149,15 +149,16 @@ class Verbs(_Helped, TyperGroup):
 
     `places` say where they are, as for `unit_files`; `verbs` is where the modules enter their verbs. A module may
     enter several, under other names than its own. One that tells none is imported for a list, too, unless the
-    files at the places `told` tell what it enters. `of_files` is the verb for a file in the place of a verb, and
-    `words` says of which verbs words with spaces between stand for one: `bcast` for `collective`. `headings` are
-    those of the list, each with its verbs, in the order of the list.
+    files at the places `told` tell what it enters. `of_files` is the verb for a file in the place of a verb,
+    `of_lines` the one that is written as an option. `words` says of which verbs words with spaces between stand
+    for one: `bcast` for `collective`. `headings` are those of the list, each with its verbs, in its order.
     """
 
     places: tuple[str, ...]
     verbs: typer.Typer
     told: tuple[str, ...] = ()
     of_files: str = ""
+    of_lines: str = ""
     words: Mapping[str, str] = MappingProxyType({})
     headings: Mapping[str, str] = MappingProxyType({})
 
@@ -169,6 +170,8 @@ class Verbs(_Helped, TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Options that stand before the verb of a group are those of the verb."""
         args = ["--help"] if args == [_ALL] else args
+        if self.of_lines and args[:1] == [f"--{self.of_lines}"]:
+            args = [self.of_lines, *args[1:]]
         if ctx.parent is not None and args and args[0].startswith("-") and args[0] not in ctx.help_option_names:
             args = self._verb_first(args)
         rest: list[str] = super().parse_args(ctx, args)

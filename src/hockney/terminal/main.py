@@ -98,7 +98,8 @@ MOST_SAID = 1000
 """Characters of an error: what was given may be longer than anybody reads."""
 
 
-def _report(error: HockneyError, as_json: bool) -> int:
+def report(error: HockneyError, as_json: bool) -> int:
+    """Say what went wrong; the exit code."""
     message, hint = _shortened(error.message), _shortened(error.hint)
     if as_json:
         say.json({"error": {"kind": error.kind, "message": message, "hint": hint}})
@@ -188,7 +189,6 @@ def _accept_any_terminal() -> None:
 def main() -> None:
     """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
     _accept_any_terminal()
-    as_json = "--json" in sys.argv
     # Threads that wait for a core by spinning cost more than they bring on matrices as small as ours, and sums
     # would depend on how many there are. It must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -196,13 +196,19 @@ def main() -> None:
     # 700 takes a tenth of a report's time.
     gc.set_threshold(20_000)
     sys.meta_path.insert(0, Late())
+    sys.exit(call(sys.argv[1:]))
+
+
+def call(words: Sequence[str]) -> int:
+    """The exit code of `hockney` with these words."""
+    as_json = "--json" in words
     try:
         _refuse_names_that_are_no_text()
-        code = app(standalone_mode=False)
+        code = app(words, standalone_mode=False)
     except HockneyError as error:
-        code = _report(error, as_json)
+        code = report(error, as_json)
     except MemoryError as error:
-        code = _report(
+        code = report(
             RequestError(
                 str(error) or "this takes more memory than there is",
                 "ask for less; `hockney schedule show … --rank R` and `hockney simulate` hold one rank at a time",
@@ -217,18 +223,18 @@ def main() -> None:
             send_nowhere(sys.stdout)
         code = 0
     except typer.TyperException as error:
-        code = _report(RequestError(error.format_message(), _help_for(sys.argv[1:])), as_json)
+        code = report(RequestError(error.format_message(), _help_for(words)), as_json)
     except OSError as error:
         # A name that is too long, a folder that may not be entered: what the system refuses, it says why.
         name = "" if error.filename is None else f"{reading.printable(error.filename)}: "
         refused = RequestError(f"{name}{reading.reason(error)}", "check the name and its rights")
-        code = _report(_limit(error) or refused, as_json)
+        code = report(_limit(error) or refused, as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
         if limit := _limit(error):
-            sys.exit(_report(limit, as_json))
+            return report(limit, as_json)
         traceback.print_exc()
         defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")
-        code = _report(defect, as_json)
+        code = report(defect, as_json)
     if code == BY_INTERRUPT:
-        code = _report(Incomplete("interrupted", "give the same command to run it again"), as_json)
-    sys.exit(code if isinstance(code, int) else 0)
+        code = report(Incomplete("interrupted", "give the same command to run it again"), as_json)
+    return code if isinstance(code, int) else 0

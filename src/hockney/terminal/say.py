@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock, Timer
@@ -138,13 +139,19 @@ def json(answer: object) -> None:
     """One JSON object as the result, a mapping, a dataclass or a model. NaN and infinity are refused."""
     _said()
     if not isinstance(answer, Mapping):
-        # It is slow to import, and only answers need it.
-        from pydantic import TypeAdapter
-
-        answer = TypeAdapter(type(answer)).dump_python(answer, mode="json", by_alias=True)
+        kind: Any = type(answer)
+        answer = _adapter(kind).dump_python(answer, mode="json", by_alias=True)
     # Escaped where the output could not hold it: a name stays the same name.
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     sys.stdout.write(json_.dumps(answer, indent=2, allow_nan=False, ensure_ascii=not is_unicode) + "\n")
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    # It is slow to import, and only answers need it.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def warn(text: str) -> None:

@@ -13,10 +13,12 @@ predict = group(
     "hockney predict allreduce --ranks 1048576 --machine bluegene_p\n"
     "hockney predict profile.json --ranks 4096 --machine bluegene_p",
     of_files="profile",
+    of_lines="each",
     headings={
         "Messages and collectives": "message collective datatype",
         "Applications": "jacobi cg ring sum3d fft",
         "Profiles": "profile",
+        "Many at once": "each",
     },
     words={
         "message": "pingpong pingping bandwidth bidirectional send_overhead receive_overhead",
