@@ -2,6 +2,8 @@
 
 Nothing that is said is read as markup: a campaign may be called `run[red]`. Lines end between words, and
 never within a command to be copied: at the terminal's edge, in a pipe or a file after 100 columns.
+
+One file, because a bar and a word share a stream: what waits gives way to what is said.
 """
 
 from __future__ import annotations
