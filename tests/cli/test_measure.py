@@ -213,7 +213,7 @@ def test_a_full_disk_names_the_file_and_what_is_kept(
     all_is = "all is measured and " if records == 2 else ""
     said = f"cannot write /dev/full: No space left on device; {all_is}kept in d: {kept}"
     assert error.endswith(f"error: {said}")
-    goes_on = "writes it" if records == 2 else "goes on, and writes it"
+    goes_on = "writes it" if records == 2 else "continues, and writes it"
     assert hint == f"make room; `hockney measure -o d --resume` {goes_on}"
 
 

@@ -42,7 +42,7 @@ def end_and_go_on(tool: Tool, number: signal.Signals) -> None:
     assert campaign.warnings == []
     error, hint = [line for line in err.splitlines() if line]
     assert error == (f"error: {number.name} ended the campaign; kept in {tool.folder}: {len(records)} records")
-    assert hint.endswith(f"hockney measure -o {tool.folder} --resume` goes on")
+    assert hint.endswith(f"hockney measure -o {tool.folder} --resume` continues")
     assert len(table.load(campaign.table)) == len({record.bytes for record in records}) >= RECORDS
     assert failures_of_the_rest(tool) == []
 

@@ -102,7 +102,7 @@ def test_a_step_whose_time_was_over_is_gone_on_with(
     assert [step["state"] for step in json.loads(out)["steps"]] == ["partly", "done"]
     assert json.loads(out)["steps"][0]["why"] == "its time (--time) was over"
     (said,) = [text for text in json.loads(out)["warnings"] if "The time of 1-measure-core" in text]
-    assert "about 3 visits of points were left out; --resume goes on" in said
+    assert "about 3 visits of points were left out; --resume continues" in said
     out = succeeded("study", two, "-o", folder, "--resume", "--json")
     assert [step["state"] for step in json.loads(out)["steps"]] == ["done", "done"]
     assert asked == ["1-measure-core", "2-measure-core", "1-measure-core"]

@@ -201,9 +201,9 @@ def _closed(
         raise Incomplete(f"{lost}; all is measured and {kept}", f"make room; {resume} writes it")
     said = "; ".join(filter(None, (why, lost, kept)))
     if lost:
-        raise Incomplete(said, f"make room; {resume} goes on, and writes it")
+        raise Incomplete(said, f"make room; {resume} continues, and writes it")
     if outcome is None:
-        raise Incomplete(said, f"{resume} goes on")
+        raise Incomplete(said, f"{resume} continues")
     if not records and not answers and not any(record.not_measurable for record in effects):
         raise _nothing(plan, outcome)
     return _answer(campaign.path, plan, outcome, records, answers, took)

@@ -283,7 +283,7 @@ def _measured(
         if not folder.campaigns(expected):
             if isinstance(error, Incomplete):
                 raise
-            raise Incomplete("interrupted before anything was measured", f"{begun.resume} goes on") from error
+            raise Incomplete("interrupted before anything was measured", f"{begun.resume} continues") from error
         is_ended = True
     folder.join()
     whole = begun.steps
@@ -303,7 +303,9 @@ def _measured(
             peaks=peaks_of(options.peaks),
             parts=begun.asked.parts,
         )
-    why = next((text for text in remarks if text.startswith("Half")), "interrupted")
+    done = folder.state.steps
+    partly = [done[step.name].why for step in whole if step.name in done and not folder.is_over(step)]
+    why = next((text for text in remarks if text.startswith("Half")), next(filter(None, partly), "interrupted"))
     is_whole = not is_ended and all(map(folder.is_over, whole))
     return replace(
         _with_page(begun.study.name, begun.output, page),
@@ -312,7 +314,7 @@ def _measured(
         crowding=begun.asked.crowding,
         steps=_answers(folder, whole),
         unfinished="" if is_whole else why,
-        resume=f"{begun.resume} goes on",
+        resume=f"{begun.resume} continues",
     )
 
 
@@ -320,7 +322,7 @@ def _measured(
 def _watching(step: StudyStep, *, quiet: bool) -> Iterator[say.PointsBar]:
     """Says what a step is, and draws how far a campaign has come."""
     if not quiet:
-        say.note(f"{step.name}: {step.command}, about {format_duration(step.estimate_s)}")
+        say.note(f"{step.name}: about {format_duration(step.estimate_s)}")
     bar = say.PointsBar(quiet=quiet or step.plan is None)
     # An application draws its own.
     with nullcontext() if step.plan is None else bar:

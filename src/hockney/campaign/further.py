@@ -48,9 +48,9 @@ def measure_into(
         _write_table(campaign, plan)
         raise Incomplete(
             f"{error.name} ended {what}; what it measured is in {folder}",
-            "give the same command again: it goes on"
+            "give the same command again: it continues"
             if goes_on
-            else f"`hockney measure -o {folder} --resume` goes on; then give the same command",
+            else f"`hockney measure -o {folder} --resume` continues; then give the same command",
         ) from error
     if not _write_table(campaign, plan):
         why = f": {outcome.why}" if outcome.why else ""

@@ -150,7 +150,7 @@ def unfinished(steps: Sequence[StudyStep], done: dict[str, Done]) -> list[str]:
     for name, one in done.items():
         if one.left_out:
             visits = f"about {one.left_out} visits of points were left out"
-            said.append(f"The time of {name} was spent; {visits}; --resume goes on.")
+            said.append(f"The time of {name} was spent; {visits}; --resume continues.")
     for step in steps:
         of_step = done.get(step.name)
         if of_step is None:
