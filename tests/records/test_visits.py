@@ -265,7 +265,10 @@ def test_a_point_that_scatters_unlike_its_like_keeps_its_spread() -> None:
     assert np.log(like.value / like.low) == pytest.approx(2.228 * pooled / np.sqrt(3), rel=0.02)
 
 
-@pytest.mark.parametrize(("launches", "each"), [(20, 3), (11, 5), (6, 10), (4, 3)])
+@pytest.mark.parametrize(
+    ("launches", "each"),
+    [(20, 3), (4, 3), *(pytest.param(*one, marks=pytest.mark.thorough) for one in ((11, 5), (6, 10)))],
+)
 def test_visits_of_one_launch_are_no_independent_witnesses(launches: int, each: int) -> None:
     """Launches that differ by 5 %, visits by 2 %: the interval holds the truth, as often as it says."""
     lot, draws, held, widths = np.random.default_rng(11), 600, 0, []
