@@ -237,6 +237,8 @@ def test_beside_a_file_the_algorithm_that_goes_first_is_told(
         assert (names, cell.way, cell.why) == ([schedule], SETTING, f"forced by the setting {setting}")
 
 
+# Of Open MPI alone; on further MPIs what was seen would be watched for nothing.
+@pytest.mark.one_mpi
 def test_without_its_own_counters_the_kernel_counts(
     mpi: Mpi, seen: dict[str, IdentifiedOperation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
