@@ -59,4 +59,6 @@ def test_what_a_reader_must_know_is_told() -> None:
     assert "Oversubscribed" in _told([app_run("new", 2, 1.0, oversubscribed=True)])[0]
     wide = _told([app_run("new", 2, 1.0, low_s=0.9, high_s=1.3), app_run("new", 2, 1.0)])[0]
     assert wide.startswith("1 of 2 runs of applications have an interval wider than ±10 %; widest: ±20 %")
-    assert "No interval of 1 of 1 runs" in _told([app_run("new", 2, 1.0, low_s=None, high_s=None)])[0]
+    assert (
+        "No interval of 1 of 1 run of applications" in _told([app_run("new", 2, 1.0, low_s=None, high_s=None)])[0]
+    )

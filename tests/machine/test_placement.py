@@ -256,7 +256,7 @@ def test_ten_million_ranks() -> None:
         ("core", {"ranks": 9, "nodes": 2, "ppn": 4}, "2 nodes with 4 ranks each hold 8 ranks, not 9"),
         ("core", {"ranks": 129, "nodes": 1}, "1 nodes with 128 ranks each hold 128 ranks, not 129"),
         ("core", {"ranks": 4, "ppn": 129}, "which has 128 cores"),
-        ("core", {"ranks": 64, "nodes": 2}, "puts 64 ranks on 1 nodes, not 2"),
+        ("core", {"ranks": 64, "nodes": 2}, "puts 64 ranks on 1 node, not 2"),
         ("node", {"ranks": 257}, "2 nodes with 128 ranks each hold 256 ranks"),
         ("flat_tree_cache", {"ranks": 5}, "has 4 cores, not 5"),
         ("flat_tree_node", {"ranks": 20, "nodes": 1}, "on 2 nodes, not 1"),

@@ -148,9 +148,7 @@ def test_no_label_is_cut(curve: Make, line: Callable[..., Fit], scale: float) ->
 def test_bars_are_said_to_be_intervals_only_where_there_are_some(curve: Make) -> None:
     bare = [(size, time_s) for size, time_s, *_ in POINTS]
     both = [curve(POINTS, variant="one"), curve(bare, variant="two")]
-    assert (
-        "Bars are 95 % intervals of the median; 1 curves have none" in overview("x", "x", both, context()).caption
-    )
+    assert "Bars are 95 % intervals of the median; 1 curve without" in overview("x", "x", both, context()).caption
     assert "no bars" in overview("x", "x", [curve(bare), curve(bare, variant="two")], context()).caption
 
 

@@ -56,7 +56,7 @@ def test_points_of_another_level_are_left_out_and_counted(
     planted(monkeypatch, records, records[2:])
     file = tmp_path / "rules"
     out = succeeded("tune", tmp_path, "--for", "openmpi-v2", "-o", file)
-    assert "1 points left out" in out
+    assert "1 point left out" in out
     assert "# binomial" in file.read_text()
     out = succeeded("tune", tmp_path, "--for", "openmpi-v2", "-o", file, "--json")
     assert '"points_of_another_level": 1' in out

@@ -35,7 +35,7 @@ from hockney.predict.evaluate import table as predicted_table
 from hockney.records import table
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.series import default_statistic, series
-from hockney.units import percent
+from hockney.units import counted, percent
 from hockney.words import several
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Evaluation:
         return self.points
 
     def __repr__(self) -> str:
-        return f"{self.result.operation}: errors on {self.result.n_test} points never seen"
+        return f"{self.result.operation}: errors on {counted(self.result.n_test, 'point')} never seen"
 
     def _repr_html_(self) -> str:
         best = self.result.best_baseline

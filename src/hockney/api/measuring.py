@@ -103,7 +103,7 @@ def measure(
     if not quiet:
         first = prepared[0]
         say.line(f"{first.mpi_name} ({first.mpi_why})")
-        say.line(f"{plan.ranks} ranks, {counted(len(prepared), 'variant')} → {campaign.own}")
+        say.line(f"{counted(plan.ranks, 'rank')}, {counted(len(prepared), 'variant')} → {campaign.own}")
         if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
             say.warn(f"more ranks than cores: {ONLY_CHECKS}")
         if given is not None:

@@ -46,6 +46,7 @@ from hockney.records.folder import Campaign
 from hockney.report.drawn import checked_ending, write_drawing
 from hockney.report.effective import ComputedShare, effective, findings
 from hockney.report.networks import draw
+from hockney.units import counted
 
 MOST_WORST = 128
 """Nodes up to which the worst permutation is looked for: seconds."""
@@ -168,7 +169,7 @@ def network_effective(on: Routed, options: EffectiveOptions, progress: Progress)
         computed.append(
             ComputedShare(**vars(share), bisection_share=_bisection_share(among), worst_permutation_share=worst)
         )
-        progress((number + 1) / len(counts), f"{count} nodes")
+        progress((number + 1) / len(counts), counted(count, "node"))
     figure = options.figure
     answer = EffectiveBisectionAnswer(graph.spec, routing, computed, measured, str(figure) if figure else None)
     if figure is not None:

@@ -28,7 +28,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.schedule.proof import FEW, mistake
 from hockney.schedule.written import ENDING
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _problem(options: SimulatedProblem) -> ScheduleRequest | Graph:
 
 def _title(options: SimulatedProblem, asked: ScheduleRequest | Graph, method: str) -> str:
     if isinstance(asked, Graph):
-        return f"{options.goal}, {asked.ranks:,} ranks, a tick of {format_time(TICK_S)}"
+        return f"{options.goal}, {counted(asked.ranks, 'rank', ',')}, a tick of {format_time(TICK_S)}"
     algorithm, p = asked.algorithm, asked.problem
     return f"{algorithm.collective} {algorithm.name}, {p.ranks:,} ranks, {format_bytes(p.bytes)} ({method})"
 

@@ -44,7 +44,7 @@ from hockney.studies.status import status as status
 from hockney.studies.steps import StudyStep, fits, jobs_for, page_s, steps
 from hockney.terminal import say
 from hockney.terminal.signals import Interrupted, undisturbed
-from hockney.units import format_bytes, format_duration
+from hockney.units import counted, format_bytes, format_duration
 
 SHOWN = ("statistic", "sizes_B", "peaks")
 """Options of the page, which are not kept."""
@@ -237,7 +237,7 @@ def _jobs(
         if nodes is None or not own:
             continue
         command = ["study", name, "-o", str(folder.path.absolute()), "--resume", "--nodes", str(nodes)]
-        what = f"{ranks} ranks on {nodes} node{'s' * (nodes != 1)}: the study {name}"
+        what = f"{counted(ranks, 'rank')} on {nodes} node{'s' * (nodes != 1)}: the study {name}"
         words = [*batch.here(), *command]
         for number in range(1, (jobs_for(own, site.walltime_s) if is_chain else 1) + 1):
             called = f"{name}-{nodes}n" + f"-{number}" * (number > 1)
@@ -340,7 +340,7 @@ def _left(
     done, why = sum(map(folder.is_over, own)), ""
     if done < len(own):
         half = (text for text in unfinished(own, folder.state.steps) if text.startswith("Half"))
-        why = f"{done} of the {len(own)} steps of this job are done. {next(half, '')}"
+        why = f"{done} of the {counted(len(own), 'step')} of this job are done. {next(half, '')}"
     return StudyLeft(
         study=begun.study.name,
         folder=str(folder.path),

@@ -26,6 +26,7 @@ from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
 from hockney.runner.mpi import TITLES
 from hockney.runner.session import Session
+from hockney.units import counted
 from hockney.writing import NotWritten
 
 TIMES = ("time_s", "low_s", "high_s", "samples_s")
@@ -61,7 +62,7 @@ class Launched:
         if operation not in self._running.hello.apps:
             raise EnvironmentLack(f"the runner has no application {operation!r}", "reinstall hockney")
         variant = self._running.launch.variant
-        doing = f"{operation} on {count} ranks" + (f", {variant}" if variant != "default" else "")
+        doing = f"{operation} on {counted(count, 'rank')}" + (f", {variant}" if variant != "default" else "")
         return Request(
             partial(self._run, operation, parameters, count),
             Subject(name=operation),
@@ -138,7 +139,7 @@ def records(
     # What cannot be launched leaves no folder behind.
     launches = app_launches(launching)
     folder = opened(launching)
-    told.doing(f"launching {launches[0].mpi_name}, {launching.ranks} ranks")
+    told.doing(f"launching {launches[0].mpi_name}, {counted(launching.ranks, 'rank')}")
     if has_free_cells and launches[0].mpi_name.startswith(TITLES["smpi"]):
         told.warning(FREE_CELLS)
     loop = Loop(folder, launching, told)
@@ -170,7 +171,7 @@ class Runs(AppAnswer):
     def wrong(self) -> list[tuple[str, str]]:
         """Runs whose result is not what it must be."""
         return [
-            ("wrong", f"the result on {run.ranks} ranks is not what it must be")
+            ("wrong", f"the result on {counted(run.ranks, 'rank')} is not what it must be")
             for run in self.runs
             if run.answer.verified is False
         ]

@@ -14,6 +14,7 @@ from hockney.batch.site import Site
 from hockney.campaign.plan import Plan
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.runner.transports import ALL
+from hockney.units import counted
 
 RANKS = "say how many: --ranks, or cores_per_node in a site file"
 
@@ -47,7 +48,7 @@ class WrittenJobs:
     def lines(self) -> Iterator[str]:
         """What was written and submitted, in words."""
         for job in self.jobs:
-            size = f"{job.name}: {job.ranks} ranks on {job.nodes} node{'s' * (job.nodes != 1)}"
+            size = f"{job.name}: {counted(job.ranks, 'rank')} on {job.nodes} node{'s' * (job.nodes != 1)}"
             if job.job is None:
                 yield f"{size}; `{job.submit}` submits it"
             else:
@@ -99,7 +100,7 @@ def job_of(plan: Plan, name: str, command: Sequence[str]) -> Job:
     """A job for the ranks of a plan."""
     assert plan.per_node is not None
     assert plan.nodes is not None
-    what = f"{plan.ranks} ranks on {plan.nodes} node{'s' * (plan.nodes != 1)}: hockney {command[0]}"
+    what = f"{counted(plan.ranks, 'rank')} on {plan.nodes} node{'s' * (plan.nodes != 1)}: hockney {command[0]}"
     return Job(name=name, what=what, nodes=plan.nodes, per_node=plan.per_node, command=[*batch.here(), *command])
 
 

@@ -34,7 +34,7 @@ from hockney.records.journal import FailureLine
 from hockney.records.keys import Key, key_of
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 COARSE_SHARE = 0.8
 """Share of the campaign's time that the first pass may take where time is short."""
@@ -185,7 +185,7 @@ def _due(
             what_follows = "one more is made for them" if has_time else "--resume makes one more for them"
         loop.warn(
             f"{len(missing[variant].points)} of {count} points were met at {level} by fewer "
-            f"than {plan.launches} launches of {variant}: {what_follows}"
+            f"than {counted(plan.launches, 'launch', plural='launches')} of {variant}: {what_follows}"
         )
         if not (can_be and has_time):
             missing[variant] = replace(missing[variant], points=set())

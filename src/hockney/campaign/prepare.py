@@ -36,6 +36,7 @@ from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
 from hockney.runner.transports import ALL, OFFERED, Tried, candidates, offered, trial_request, tried
 from hockney.runner.variants import Variant, parse_variant
+from hockney.units import counted
 
 MOST_RANKS_PER_CPU = 32
 LEAST_REFUSED_RANKS = 256
@@ -257,7 +258,7 @@ def refuse_far_too_many(plan: Launching) -> None:
 
 def expect_room(plan: Launching, given: JobAllocation) -> None:
     """EnvironmentLack where a job has fewer nodes, or fewer CPUs, than the ranks of a plan need."""
-    asked = f"{plan.ranks} ranks" + (f" on {plan.nodes} nodes" if plan.nodes else "")
+    asked = f"{counted(plan.ranks, 'rank')}" + (f" on {counted(plan.nodes, 'node')}" if plan.nodes else "")
     lacks_nodes = bool(given.hosts) and plan.nodes is not None and len(given.hosts) < plan.nodes
     # On some of its nodes alone, a plan has some of its CPUs.
     cpus = sorted(given.cpus, reverse=True)[: plan.nodes]

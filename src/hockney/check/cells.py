@@ -16,6 +16,7 @@ from hockney.records.series import texts
 from hockney.records.statistic import RATES, STATISTICS
 from hockney.records.visits import SUBTRACTED
 from hockney.statistics import Array
+from hockney.units import counted
 
 DEFAULT = "default"
 SETTING = names("setting", "pair")
@@ -65,8 +66,8 @@ class TimedCall:
 
     def where(self) -> str:
         """On how many ranks and nodes, and in which setting, in words."""
-        ranks = "" if self.ranks is None else f"{self.ranks} ranks"
-        spread = "" if self.nodes in (None, 1) else f"{self.nodes} nodes"
+        ranks = "" if self.ranks is None else counted(self.ranks, "rank")
+        spread = "" if self.nodes in (None, 1) else counted(self.nodes, "node")
         known = self.known_setting
         other = [known.get(name, "") for name in ("mpi", "mapping", "locality")]
         variant, cache = known.get("variant", ""), known.get("cache", "")

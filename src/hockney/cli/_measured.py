@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hockney import api
 from hockney.terminal import say
 from hockney.terminal.say import Column
-from hockney.units import format_bytes, format_rate, format_time, percent
+from hockney.units import counted, format_bytes, format_rate, format_time, percent
 
 MOST_ROWS = 8
 """Rows that are printed."""
@@ -54,7 +54,7 @@ def show_pairs(pairs: Sequence[api.MeasuredPair], further: Column, shown: str) -
 def show_collectives(collectives: Sequence[api.MeasuredCollective], shown: str) -> None:
     """A line for each of the first collectives."""
     for each in collectives[:MOST_ROWS]:
-        algorithms = f"; {each.algorithms} algorithms measured" if each.algorithms > 1 else ""
+        algorithms = f"; {counted(each.algorithms, 'algorithm')} measured" if each.algorithms > 1 else ""
         say.line(
             f"{each.operation} on {each.ranks} ranks, {each.algorithm}: {format_time(each.smallest_s)} at "
             f"{format_bytes(each.smallest_B)}, {format_time(each.largest_s)} at {format_bytes(each.largest_B)}"

@@ -8,7 +8,7 @@ from hockney import api
 from hockney.options.tune import ApplyOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 
 @verb(
@@ -61,4 +61,4 @@ def _show(done: api.Applied, *, compare: bool) -> None:
             f"process keeps {done.dropped.most} of a communicator, {format_bytes(done.dropped.most_B)} of all"
         )
     if done.unmet:
-        say.line(f"{done.unmet} of the table's {done.rules} rules met no call")
+        say.line(f"{done.unmet} of the table's {counted(done.rules, 'rule')} met no call")

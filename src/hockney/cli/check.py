@@ -11,7 +11,7 @@ from hockney.options.check import MANY_LAUNCHES, MOST_ROWS, CheckOptions
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.say import Column
 from hockney.terminal.signals import interruptible
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 
 @verb(
@@ -84,7 +84,7 @@ def _show(answer: api.CheckAnswer, warn: Callable[[str], None]) -> None:
 
 
 def _others(replacement: str, count: int) -> str:
-    return f"{replacement}, and {count} others" if count else replacement
+    return f"{replacement}, and {counted(count, 'other')}" if count else replacement
 
 
 def _show_changes(answer: api.CheckAnswer, against: api.Against) -> None:

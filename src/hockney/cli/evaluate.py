@@ -9,7 +9,7 @@ from hockney import api
 from hockney.options.evaluate import EvaluateOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import percent
+from hockney.units import counted, percent
 
 
 @verb(
@@ -96,7 +96,7 @@ def _show_messages(result: api.MessagesEvaluation, rows: Mapping[str, api.Relati
     columns = (*QUANTILES, COVERAGE, _count("nonphysical"), _count("series_failed"))
     _show_fits(result, title, rows, columns)
     skipped = f", {result.n_skipped} with fewer than three sizes skipped" if result.n_skipped else ""
-    say.line(f"{result.n_series} series{skipped}; {result.n_train} points to fit")
+    say.line(f"{result.n_series} series{skipped}; {counted(result.n_train, 'point')} to fit")
     for name, row in rows.items():
         if why := getattr(row, "why", ""):
             say.line(f"{name} failed: {why}")
@@ -106,7 +106,7 @@ def _show_rings(result: api.RingsEvaluation, rows: Mapping[str, api.RelativeErro
     title = f"ring: errors on {result.n_test} numbers of processes left out"
     _show_fits(result, title, rows, (*QUANTILES, _count("failed")))
     skipped = f", {result.n_skipped} too short and skipped" if result.n_skipped else ""
-    say.line(f"{result.n_series} curves{skipped}; {result.n_train} points to fit")
+    say.line(f"{counted(result.n_series, 'curve')}{skipped}; {counted(result.n_train, 'point')} to fit")
 
 
 def _show_fits(
@@ -142,7 +142,7 @@ def _say_first(
 
 
 def _common(result: api.CollectiveEvaluation) -> str:
-    return f"{result.n_common} points of {result.n_test} ({_share(result.n_common / result.n_test)})"
+    return f"{counted(result.n_common, 'point')} of {result.n_test} ({_share(result.n_common / result.n_test)})"
 
 
 def _lines(result: api.CollectiveEvaluation, by: str) -> list[_ErrorLine]:
@@ -168,7 +168,7 @@ def _show_estimators(result: api.CollectiveEvaluation, by: str) -> None:
         _ErrorLine("(always the best in training)", None, always),
     ]
     lines = [*_lines(result, by), *(line for line in choices if line.regret and line.regret.instances)]
-    title = f"{result.operation}, {result.statistic}: errors on {result.n_test} points never seen"
+    title = f"{result.operation}, {result.statistic}: errors on {counted(result.n_test, 'point')} never seen"
     columns = (*QUANTILES, COVERAGE, _count("failed"), _regret("regret", "mean"), _regret("P95 regret", "p95"))
     say.rows(title, lines, columns)
     say.line(f"{result.n_train} points to fit; algorithms scored: {', '.join(result.algorithms) or 'none'}")
@@ -190,7 +190,7 @@ def _show_estimators(result: api.CollectiveEvaluation, by: str) -> None:
 
 def _say_not_compared(name: str, row: api.JudgedEstimator, result: api.CollectiveEvaluation) -> None:
     """How much a model refuses, or, of the one that answers, how it does on the few points that all predict."""
-    predicted = f"not compared: {name}: it predicts {row.n_test - row.failed} of {row.n_test} points"
+    predicted = f"not compared: {name}: it predicts {row.n_test - row.failed} of {counted(row.n_test, 'point')}"
     median = row.common.median_relative_error
     if name == "simulated" and median is not None:
         predicted += f"; median on the {_common(result)} that it and all compared predict: {_share(median)}"

@@ -9,7 +9,7 @@ from hockney import api
 from hockney.options.identify import IdentifyOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_bytes, percent
+from hockney.units import counted, format_bytes, percent
 
 UNTOLD, NONE = "undecided", "none of these"
 TOLD_BY = {
@@ -92,7 +92,7 @@ def _show(answer: api.IdentifiedOperation) -> None:
         title.append(f"variant {answer.variant}")
     ranges = [_Range(cells[0], cells[-1]) for _, same in groupby(answer.cells, _told) for cells in [list(same)]]
     say.rows(f"{', '.join(title)}: what default uses", ranges, COLUMNS)
-    say.line(f"{answer.n_cells} cells (ranks and size), {answer.n_cannot_be_told} {UNTOLD}")
+    say.line(f"{counted(answer.n_cells, 'cell')} (ranks and size), {answer.n_cannot_be_told} {UNTOLD}")
 
 
 def _told(cell: api.IdentifiedCell) -> tuple[object, ...]:

@@ -83,7 +83,7 @@ def _show(answer: api.MeasureAnswer | api.MeasurePlanned | api.WrittenJobs) -> N
 def _show_planned(answer: api.MeasurePlanned) -> None:
     launches = counted(answer.launches, "launch", plural="launches")
     say.line(
-        f"{launches} of {answer.plan.ranks} ranks, in each about {counted(answer.points, 'point')} "
+        f"{launches} of {counted(answer.plan.ranks, 'rank')}, in each about {counted(answer.points, 'point')} "
         f"in {counted(answer.visits, 'visit')} → {answer.campaign}"
     )
     compiling = f"; compiling comes first, about {answer.compile_s:.0f} s" if answer.compile_s else ""

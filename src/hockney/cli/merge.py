@@ -8,6 +8,7 @@ from hockney import api
 from hockney.options.joined import MergeOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.signals import interruptible, undisturbed
+from hockney.units import counted
 
 
 @verb(
@@ -24,9 +25,9 @@ def _show(answer: api.MergeAnswer, *, as_json: bool) -> None:
     if as_json:
         say.json(answer)
         return
-    parts = [f"{answer.records} records"]
-    parts += [f"{answer.runs} runs of applications"] if answer.runs else []
+    parts = [counted(answer.records, "record")]
+    parts += [f"{counted(answer.runs, 'run')} of applications"] if answer.runs else []
     parts += [f"{answer.answers_about_effects} answers about effects"] if answer.answers_about_effects else []
-    held = f"{', '.join(parts)} of {len(answer.merged)} campaigns"
+    held = f"{', '.join(parts)} of {counted(len(answer.merged), 'campaign')}"
     say.line(f"{held} in {answer.campaign}; {answer.next_step}")
     say.warnings(answer.warnings)

@@ -7,6 +7,7 @@ from rich.table import Table
 from hockney import api
 from hockney.options.status import StatusOptions
 from hockney.terminal import JsonOption, say, verb
+from hockney.units import counted
 
 
 @verb("status", examples="hockney status campaign\nhockney status nodes --json")
@@ -26,7 +27,7 @@ def _tell(found: api.Status) -> None:
     if found.campaign is not None:
         one = found.campaign
         say.line(
-            f"{found.folder}: {found.state}, {one.records} records"
+            f"{found.folder}: {found.state}, {counted(one.records, 'record')}"
             + (f"; missing: {one.missing}" * bool(one.missing))
         )
         if any(part.job for part in one.parts):
@@ -37,7 +38,7 @@ def _tell(found: api.Status) -> None:
             say.table(parts)
     else:
         done = sum(step.state == "done" for step in found.steps)
-        say.line(f"{found.folder}: {found.state}, {done} of {len(found.steps)} steps done")
+        say.line(f"{found.folder}: {found.state}, {done} of {counted(len(found.steps), 'step')} done")
         of_steps = Table("step", "state", "records", "last job", "missing", box=None)
         for step in found.steps:
             of_steps.add_row(step.name, step.state, str(step.records), step.job, step.missing)

@@ -12,7 +12,7 @@ from hockney.options.study import AppLaunching, StudyOptions, Submission, Withou
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
 from hockney.terminal.signals import interruptible
-from hockney.units import format_duration
+from hockney.units import counted, format_duration
 
 
 @verb(
@@ -79,7 +79,8 @@ def _show_plan(answer: api.StudyPlanned) -> None:
         say.line(f"  takes {takes}")
         if step.why:
             say.line(f"  {step.why}")
-    say.line(f"on {answer.asked.ranks} ranks, about {format_duration(answer.estimate_s)} with the page")
+    on = counted(answer.asked.ranks, "rank")
+    say.line(f"on {on}, about {format_duration(answer.estimate_s)} with the page")
     if answer.remark:
         say.line(answer.remark)
 

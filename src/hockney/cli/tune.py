@@ -99,7 +99,8 @@ def _show(answer: api.TuneAnswer, warn: Callable[[str], None]) -> None:
         warn(f"{answer.target} cannot say: {text}")
     if answer.points_of_another_level:
         say.line(
-            f"{answer.points_of_another_level} points left out: no launch met them at the level that is compared"
+            f"{counted(answer.points_of_another_level, 'point')} left out: no launch met "
+            "them at the level that is compared"
         )
     say.line(f"{answer.file}: {answer.state}")
     if answer.rules:
@@ -138,7 +139,7 @@ def _verdict(answer: api.TuneAnswer) -> str:
 
 
 def _of(cell: api.TunedCell) -> str:
-    return f"{cell.operation} of {format_bytes(cell.bytes)} on {cell.ranks} ranks"
+    return f"{cell.operation} of {format_bytes(cell.bytes)} on {counted(cell.ranks, 'rank')}"
 
 
 def _show_verified(verification: api.Verification, warn: Callable[[str], None]) -> None:

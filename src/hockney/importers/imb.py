@@ -15,6 +15,7 @@ from hockney.errors import RequestError
 from hockney.importers._lines import Prefix, TextLine, is_number, is_size
 from hockney.importers._tables import BenchmarkTable, TableReader, Unit, family, has_title
 from hockney.importers.base import Given, Imported, Importer, importers
+from hockney.units import counted
 
 _COLLECTIVES = (
     "barrier", "bcast", "scatter", "scatterv", "gather", "gatherv", "allgather", "allgatherv", "alltoall",
@@ -199,7 +200,7 @@ class _ImbReader(TableReader[_ImbTable]):
         detail = [
             test.detail,
             "ranks reordered" if table.mapped else "",
-            f"{table.groups} groups at once" if table.groups > 1 else "",
+            f"{counted(table.groups, 'group')} at once" if table.groups > 1 else "",
             f"group {group}" if group is not None and not pair else "",
             # Where ranks wait, those that work may share a node though the job spans several: another placement.
             f"{busy} of {busy + table.waiting} ranks" if busy is not None and table.waiting else "",

@@ -23,6 +23,7 @@ from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records.app_record import AppRecord
 from hockney.records.app_rows import joined
 from hockney.records.record import SMALLEST
+from hockney.units import counted
 
 UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6}
 SIZES = ("subdomain", "cells")
@@ -79,7 +80,7 @@ def _of_csv(path: Path, text: str, names: list[str]) -> Iterator[AppRecord]:
             sweep_s = time_s(row, value, where, UNITS_S[value])
         facts = {name: row[name] for name in ("system", "mpi", "mapping", "variant", "nodes") if row.get(name)}
         if "nodes" in facts and count(row, "nodes", where) > ranks:
-            raise RequestError(f"{where}: {row['nodes']} nodes for {ranks} ranks", "correct that row")
+            raise RequestError(f"{where}: {row['nodes']} nodes for {counted(ranks, 'rank')}", "correct that row")
         stated = {
             field: real(row, name, where) * unit
             for name, field, unit in (
@@ -167,7 +168,7 @@ def _run(
 ) -> AppRecord:
     """One sweep, timed once; RequestError for a grid of other ranks."""
     if math.prod(grid) != ranks:
-        raise RequestError(f"{where}: grid {grid} is not one of {ranks} ranks", "correct that row")
+        raise RequestError(f"{where}: grid {grid} is not one of {counted(ranks, 'rank')}", "correct that row")
     extents = dict(zip(("nx", "ny", "nz", "px", "py", "pz"), (*sides, *grid), strict=True))
     return AppRecord.model_validate(
         {

@@ -16,6 +16,7 @@ from hockney.records.contents import Contents
 from hockney.records.series import default_statistic
 from hockney.records.table import collectives_in
 from hockney.statistics import Array
+from hockney.units import counted
 
 MOST_POINTS = 3000
 """Points that a machine file carries of one model."""
@@ -65,7 +66,7 @@ def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> Collectiv
         with_circumstances.oversubscribed = not shared.empty
         if not shared.empty:
             first = int(shared["ranks"].min())
-            note = f"from {first} ranks on, ranks shared a core: those times are the scheduler's"
+            note = f"from {counted(first, 'rank')} on, ranks shared a core: those times are the scheduler's"
             with_circumstances.notes = [*model.notes, note]
     return with_circumstances
 

@@ -62,7 +62,7 @@ def _identified(effect: Effect, records: Sequence[EffectRecord]) -> Effect:
     effect.locality, effect.variant, effect.mpi = first.locality, first.variant, first.mpi
     effect.mapping, effect.system = first.mapping, first.system
     if first.ranks is not None and first.nodes is not None:
-        effect.placement = f"{first.ranks} ranks on {counted(first.nodes, 'node')}"
+        effect.placement = f"{counted(first.ranks, 'rank')} on {counted(first.nodes, 'node')}"
     effect.ranks = max((len(record.members) for record in records if record.answer), default=None)
     effect.oversubscribed = any(record.oversubscribed for record in records)
     effect.launches = list(dict.fromkeys(record.launch for record in records))

@@ -13,7 +13,7 @@ from hockney.records.answers import Answer, Timed
 from hockney.records.columns import POINT, VISITED
 from hockney.records.contents import Contents
 from hockney.records.record import Record
-from hockney.units import format_bytes, percent
+from hockney.units import counted, format_bytes, percent
 
 DISTURBED_SHARE = 0.05
 """Share of samples set aside above which a reader is warned, and a time is marked."""
@@ -147,7 +147,8 @@ def of_runs(contents: Contents) -> Iterator[MeasuredTime]:
 
 def call(record: Record) -> str:
     """`bcast binomial on 8 ranks`."""
-    return " ".join(filter(None, [record.operation, record.algorithm, f"on {record.ranks} ranks"]))
+    on = f"on {counted(record.ranks, 'rank')}" if record.ranks else ""
+    return " ".join(filter(None, [record.operation, record.algorithm, on]))
 
 
 def marks_of(entries: Sequence[Entry], contents: Contents) -> list[tuple[str, set[str]]]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.system import LEVELS, Level, Mapping, System, Turn
 from hockney.records.record import Locality
+from hockney.units import counted
 
 Ids = NDArray[np.int32]
 
@@ -250,7 +251,7 @@ def _agrees(placed: Placement, rule: Mapping, nodes: int | None, ppn: int | None
     """RequestError where the placement has other nodes than requested, or more ranks on one than `ppn`."""
     if nodes is not None and placed.nodes != min(nodes, placed.ranks):
         raise RequestError(
-            f"{word} puts {placed.ranks} ranks on {placed.nodes} nodes, not {nodes}",
+            f"{word} puts {counted(placed.ranks, 'rank')} on {counted(placed.nodes, 'node')}, not {nodes}",
             "leave the nodes out, or say how many ranks are on one",
         )
     if rule.restricted and ppn is not None and placed.ppn > ppn:

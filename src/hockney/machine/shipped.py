@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
+from hockney.units import counted
 
 MACHINE = Path("machine.json")
 """As `hockney fit` calls the file in the folder of a campaign; the file that is read where none is named."""
@@ -49,7 +50,7 @@ def located(path: Path) -> Path:
     if not path.exists():
         if path == MACHINE and (beside := sorted(str(file.parent) for file in Path().glob(f"*/{MACHINE}"))):
             raise RequestError(
-                f"{len(beside)} campaigns here have a {MACHINE}", f"name one of {', '.join(beside)}"
+                f"{counted(len(beside), 'campaign')} here have a {MACHINE}", f"name one of {', '.join(beside)}"
             )
         guess = did_you_mean(name, shipped_machines()) if bare else ""
         raise RequestError(

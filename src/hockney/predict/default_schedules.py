@@ -6,6 +6,7 @@ from hockney.errors import RequestError
 from hockney.predict.decisions.base import decisions_for
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest, ask, collectives
+from hockney.units import counted
 from hockney.words import written
 
 
@@ -25,7 +26,7 @@ def default_schedules(
     choice = library.default(collective, ranks, size_B, nodes=nodes)
     if choice is None:
         raise RequestError(
-            f"what {mpi} chooses for {collective} on {ranks} ranks is not known: "
+            f"what {mpi} chooses for {collective} on {counted(ranks, 'rank')} is not known: "
             f"{library.reason or 'no decision says it'}",
             "`hockney identify` finds out what a library runs, where it is installed",
         )

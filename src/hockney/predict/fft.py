@@ -218,7 +218,7 @@ def decide(
             block_B = _block_B(side, count * count)
             divisions.append(Division.of(SLABS, [count], [transposed(1, count, block_B, across_s)]))
         else:
-            refused[SLABS] = f"{side} slabs are too few for {count} ranks"
+            refused[SLABS] = f"{side} slabs are too few for {counted(count, 'rank')}"
         grid = _grid(count, side)
         if grid is None:
             refused[PENCILS] = (
@@ -324,9 +324,9 @@ def _why(decisions: Sequence[FftDecision], begins: int | None) -> str:
         return f"1-D is predicted fastest on up to {many}{apart}"
     decision = next(each for each in decisions if each.ranks == begins)
     if SLABS in decision.refused:
-        return f"2-D from {begins:,} ranks on: {decision.refused[SLABS]}"
+        return f"2-D from {counted(begins, 'rank', ',')} on: {decision.refused[SLABS]}"
     slabs, pencils = decision.divisions
-    return f"2-D from {begins:,} ranks on: there {_counts(pencils)}, and 1-D {_counts(slabs)}"
+    return f"2-D from {counted(begins, 'rank', ',')} on: there {_counts(pencils)}, and 1-D {_counts(slabs)}"
 
 
 def _counts(way: Division) -> str:

@@ -35,7 +35,7 @@ from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ask, least_B
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 WITHOUT_COSTS = "measure named algorithms or ping-pongs beside default, or give a machine file with --machine"
 WITHOUT_LOCALITY = (
@@ -321,7 +321,7 @@ def _below(training: Training, found: Identification) -> list[str]:
         least = min(cell.size_B for chain in found.chains if chain.ranks == ranks for cell in chain.cells)
         for name in {one.choice.algorithm: None for one in found.candidates if one.choice is not None}:
             if (need := least_B(operation, name, ranks)) > least:
-                needs.setdefault(name, []).append(f"{format_bytes(need)} on {ranks} ranks")
+                needs.setdefault(name, []).append(f"{format_bytes(need)} on {counted(ranks, 'rank')}")
     # Of many numbers of ranks the ends tell how the need grows.
     said = [f"{name} below {' to '.join(dict.fromkeys([of[0], of[-1]]))}" for name, of in needs.items()]
     components = {decisions_for(mpi).component(operation, chain.ranks, chain.nodes) for chain in found.chains}

@@ -16,6 +16,7 @@ from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, CriticalTerms, per_byte, value
 from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
+from hockney.units import counted
 
 RANK_B = 64
 MESSAGE_B = 40
@@ -46,7 +47,7 @@ class Shared:
         needed = -(-ranks // self.node_size)
         if (self.torus or self.tree) and needed > places:
             raise RequestError(
-                f"{ranks} ranks need {needed} nodes, but the network has {places}",
+                f"{ranks} ranks need {counted(needed, 'node')}, but the network has {places}",
                 "give fewer ranks, a larger --ppn or a larger network",
             )
         return (np.arange(ranks) // self.node_size).astype(np.int32)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
+from hockney.units import counted
 
 Mask = NDArray[np.bool_]
 
@@ -79,7 +80,7 @@ def split(frame: pd.DataFrame, train: str, test: str, seed: int = 1) -> tuple[Ma
         if not mask.any():
             described = expression or f"what {'--test' if option == '--train' else '--train'} leaves"
             raise RequestError(
-                f"{option} selects none of the {len(frame)} points: {described}",
+                f"{option} selects none of the {counted(len(frame), 'point')}: {described}",
                 _holdings(frame, f"{train} {test}") or "widen the expression",
             )
     shared = int((trained & tested).sum())

@@ -25,6 +25,7 @@ from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.runner.launchers.base import BESIDE
 from hockney.runner.library import RULES, WITHOUT_RULES, Counting, rules_first
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
+from hockney.units import counted
 
 MOST_COUNTS = 4
 """Of one call, until the kernel counts the same twice: a library may have messages of its own in between."""
@@ -186,7 +187,7 @@ def _by(
                 _expect_same(known, (launch.mpi_name, launch.variant), counter.hello.settings, asked)
             for operation, count in asked:
                 share = len(done.answers) / (len(launches) * len(asked))
-                progress(share, f"watching {operation} on {count} ranks")
+                progress(share, f"watching {operation} on {counted(count, 'rank')}")
                 _watch_one(done, counter, asking, launch, how, operation, count, sizes_B)
     return done
 

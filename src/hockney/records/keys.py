@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from hockney import _core
 from hockney.records.record import Cache, Locality, Record, Start
+from hockney.units import counted
 
 TRANSFERS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 """Operations between two ranks that time messages, the most informative first: the entries of a machine file."""
@@ -68,7 +69,7 @@ class CollectiveKey:
     def where(self) -> str:
         """The series in words, for messages."""
         segment = f", segment {self.segment_B} B" if self.segment_B else ""
-        return f"{self.operation} {self.algorithm} on {self.ranks} ranks{segment}"
+        return f"{self.operation} {self.algorithm} on {counted(self.ranks, 'rank')}{segment}"
 
     def sizes(self, given_B: list[int]) -> list[int]:
         """The sizes that this operation can be measured at: 0 for a barrier, whole elements for a reduction."""

@@ -107,7 +107,7 @@ def modes_in_words(modes: Sequence[Modes], launches: int = 1) -> str:
 
 def _where(record: Record) -> str:
     algorithm = "" if record.algorithm == "default" else record.algorithm
-    ranks = f"ranks {record.pair}" if record.pair else f"{record.ranks} ranks" if record.ranks else ""
+    ranks = f"ranks {record.pair}" if record.pair else f"{counted(record.ranks, 'rank')}" if record.ranks else ""
     return ", ".join(filter(None, [record.operation, algorithm, record.locality, ranks]))
 
 

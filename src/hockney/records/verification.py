@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.records import journal
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 FILE = "verification.json"
 
@@ -48,7 +48,7 @@ class VerifiedCell(BaseModel):
 
     def __str__(self) -> str:
         """Why it went back, or what is wrong with it, in a line."""
-        where = f"{self.operation} on {self.ranks} ranks, {format_bytes(self.bytes)}"
+        where = f"{self.operation} on {counted(self.ranks, 'rank')}, {format_bytes(self.bytes)}"
         rule = self.algorithm or "no rule"
         if self.gain is None or self.verdict == "not timed":
             return f"{where}: {rule}, no time, one at another level of the machine, or a wrong result"

@@ -183,7 +183,7 @@ def _about_runs(records: Sequence[AppRecord]) -> list[str]:
     if crowded := [record for record in records if record.oversubscribed]:
         warnings.append(
             "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
-            f"({len(crowded)} of {total} runs of applications: {_names(crowded)})."
+            f"({len(crowded)} of {counted(total, 'run')} of applications: {_names(crowded)})."
         )
     return warnings
 
@@ -206,7 +206,7 @@ def _about_times(records: Sequence[AppRecord]) -> list[str]:
         )
     if bare := [record for record in records if record.low_s is None]:
         warnings.append(
-            f"No interval of {len(bare)} of {total} runs of applications: fewer than six repetitions."
+            f"No interval of {len(bare)} of {counted(total, 'run')} of applications: fewer than six repetitions."
         )
     return warnings
 

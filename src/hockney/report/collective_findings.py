@@ -79,7 +79,7 @@ def fastest_by_size(of_sizes: Sequence[AlgorithmChoice]) -> str:
 
 
 def _place(choice: AlgorithmChoice, names: Sequence[str]) -> str:
-    ranks = f" on {choice.ranks} ranks" if choice.ranks else ""
+    ranks = f" on {counted(choice.ranks, 'rank')}" if choice.ranks else ""
     where = choice.configuration.words(names)
     return f"at {format_bytes(choice.bytes)}{ranks}{f' ({where})' if where else ''}"
 

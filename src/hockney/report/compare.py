@@ -34,7 +34,7 @@ from hockney.report.page import Contribution, Report, Row, Section
 from hockney.report.reading import PLAIN, Progress, Reading, statistics_of, unsaid
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import NONE, Table
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 MOST_PANELS = 3
 MOST_ROWS = 60
@@ -215,7 +215,7 @@ def _of(choice: Selection) -> str:
 
 def _words(choice: Selection) -> str:
     words = [choice.held[name] for name in DIMENSIONS[1:]]
-    return ", ".join(filter(None, [*words, f"{choice.ranks} ranks" if choice.ranks else ""]))
+    return ", ".join(filter(None, [*words, counted(choice.ranks, "rank") if choice.ranks else ""]))
 
 
 def _table(operation: str, rows: pd.DataFrame, first: str) -> Table:

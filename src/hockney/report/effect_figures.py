@@ -11,6 +11,7 @@ from hockney.report.axes import rate_unit, time_unit
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.style import Style, styles
+from hockney.units import counted
 from hockney.words import grouped
 
 MOST_SERIES = 8
@@ -61,7 +62,7 @@ def _draw(plot: Plot, rows: Sequence[Mapping[str, Cell]], name: str, title: str)
     caption += f"{dropped} further series are in the table only." if dropped else ""
     values = [float(str(row[plot.y])) for row in drawn]
     spread = f"{min(values):.3g} to {max(values):.3g} {column(plot.y)[1]}".rstrip()
-    alt = f"{title}: {heading}, {len(drawn)} points from {spread}."
+    alt = f"{title}: {heading}, {counted(len(drawn), 'point')} from {spread}."
     chart = Chart([[Panel(lines, x, y)]], 3.4, WIDTH_IN * 0.62, columns=4, legend_title=legend)
     return Drawing(name, f"{title}: {heading}.", alt, caption, chart)
 

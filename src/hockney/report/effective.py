@@ -13,7 +13,7 @@ from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Array, Axis, Chart, Line, Mark, Panel
 from hockney.report.findings import Finding
 from hockney.report.style import MEASURED, QUIET, Style, styles
-from hockney.units import percent
+from hockney.units import counted, percent
 
 NAME = "effective-bisection"
 
@@ -51,8 +51,8 @@ def effective(
     ranks = np.array([each.ranks for each in measured], np.float64)
     dots = replace(_line("measured, 95 %", ranks, measured), style=Style(MEASURED, (), "s"), width=0, dots=5.0)
     drawn = [line for line in [*lines, dots] if np.isfinite(line.y).any()]
-    said = "; ".join(f"{each.nodes} nodes: {each.fraction:.3g}" for each in computed)
-    said += "".join(f"; measured on {each.ranks} ranks: {each.fraction:.3g}" for each in measured)
+    said = "; ".join(f"{counted(each.nodes, 'node')}: {each.fraction:.3g}" for each in computed)
+    said += "".join(f"; measured on {counted(each.ranks, 'rank')}: {each.fraction:.3g}" for each in measured)
     full = Mark(1.0, "full bisection", Style(QUIET, (), ""), is_level=True)
     axis = Axis(
         "share of full bisection", "from_0", values=np.array([1.0, *(each.high or 1 for each in measured)])
@@ -89,7 +89,7 @@ def findings(computed: Sequence[ComputedShare], measured: Sequence[MeasuredShare
         most = measured[-1]
         within = _within(most.low, most.high)
         text = (
-            f"On {most.ranks} ranks pairs of random bisections get {percent(most.fraction)}{within} "
+            f"On {counted(most.ranks, 'rank')} pairs of random bisections get {percent(most.fraction)}{within} "
             "of full bisection."
         )
         said.append(Finding(text, NAME, 0.6))

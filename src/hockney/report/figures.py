@@ -28,7 +28,7 @@ from hockney.report.explorer.chart import (
 )
 from hockney.report.marks import Peak, SizeMark, percent
 from hockney.report.style import MEASURED, QUIET, Looks, Style
-from hockney.units import format_bytes, format_rate
+from hockney.units import counted, format_bytes, format_rate
 
 LEVEL = Style(QUIET, (7, 2), "")
 LATE = 0.4
@@ -311,7 +311,7 @@ def _bars_note(curves: Sequence[MessageCurve]) -> str:
     bare = sum(not _has_intervals(curve) for curve in curves)
     if bare == len(curves):
         return "Nothing is known of the uncertainty, so there are no bars."
-    return "Bars are 95 % intervals of the median" + (f"; {bare} curves have none." if bare else ".")
+    return "Bars are 95 % intervals of the median" + (f"; {counted(bare, 'curve')} without." if bare else ".")
 
 
 def _marks_note(size_B: NDArray[np.float64], marks: Sequence[SizeMark]) -> str:

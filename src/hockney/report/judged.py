@@ -16,6 +16,7 @@ from hockney.predict.split import select
 from hockney.report.drawing import Drawing
 from hockney.report.predicted import predicted
 from hockney.report.style import Looks
+from hockney.units import counted
 
 ANSWER = "simulated"
 MODELS = (ANSWER, "linear_in_ranks", "textbook_hockney")
@@ -94,7 +95,7 @@ def split_of(known: pd.DataFrame) -> tuple[str, str]:
     for i, side in enumerate(sides):
         held = int(np.count_nonzero(select(columns, side)))
         if 2 * held < FEWEST:
-            raise RequestError(f"{held} points ({side}) are too few for one side of a split")
+            raise RequestError(f"{counted(held, 'point')} ({side}) are too few for one side of a split")
         if held > MOST:
             # The seed of the split would select all or none of its half.
             sides[i] = f"{side} and sample({MOST / held:.3f}, seed=2)"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from hockney.network.topologies.base import Network
+from hockney.units import counted
 
 MOST_NODES = 200
 """Most nodes drawn one by one; of more, the nodes of a switch or a block are one bar."""
@@ -174,7 +175,7 @@ def _dragonfly(network: Network) -> NetworkLayout:
     at = middle[:, None] + small * np.stack([np.cos(turn), np.sin(turn)], -1)
     at = at.reshape(-1, 2)
     if network.nodes > MOST_NODES:
-        return NetworkLayout(router, at, f"a point stands for a router and its {per_router} nodes")
+        return NetworkLayout(router, at, f"a point stands for a router and its {counted(per_router, 'node')}")
     spread = (np.arange(per_router) - (per_router - 1) / 2) * min(0.9, 4.5 / routers) / max(per_router, 1)
     angle = turn.reshape(-1)[:, None] + spread
     node = middle.repeat(routers, 0)[:, None] + 1.42 * small * np.stack([np.cos(angle), np.sin(angle)], -1)

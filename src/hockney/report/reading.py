@@ -37,7 +37,7 @@ from hockney.report.findings import shares_cores
 from hockney.report.marks import Peak, adapter_peaks, found_peaks, marks_of_caches, placed, unmatched
 from hockney.report.places import Places
 from hockney.report.style import Looks, model_styles
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 Progress = Callable[[str], None]
 """Takes what is being done, in words."""
@@ -213,7 +213,7 @@ def shared_cores(
     """Warnings of cores that ranks shared: of messages and collectives, and of effects."""
     names = dict.fromkeys(one.effect for one in effects if one.oversubscribed and not one.not_measurable)
     crowded = [curve for curve in curves if curve.entry.oversubscribed]
-    share = f" ({len(crowded)} of {len(curves)} configurations of messages)." if curves else "."
+    share = f" ({len(crowded)} of {counted(len(curves), 'configuration')} of messages)." if curves else "."
     waiting = f"Oversubscribed: there were more ranks than cores, so times contain waiting for a core{share}"
     of_effects = f"effects measured with more ranks than cores ({', '.join(names)}) contain waiting for a core."
     return (

@@ -13,6 +13,7 @@ from hockney.report.application import App
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
 from hockney.report.run_tables import ReportedRun, name_series, runs_table
+from hockney.units import counted
 
 Predict = Callable[[AppRecord, Basis], tuple[float | None, list[str]]]
 """Seconds of one unit of a run (None if there is nothing to predict), and what is assumed.
@@ -58,7 +59,8 @@ def _about_predictions(
         sentences.append(f"{errors_in_words([run.error for run in reported if run.error is not None])}.")
         if assumptions:
             sentences.append(f"Assumed: {'; '.join(assumptions)}.")
-    return sentences + [f"Not predicted, {count} of {len(reported)} runs: {why}." for why, count in reasons]
+    of = counted(len(reported), "run")
+    return sentences + [f"Not predicted, {count} of {of}: {why}." for why, count in reasons]
 
 
 def _data(run: ReportedRun) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from hockney.report.axes import time_unit
 from hockney.report.drawn import write_figure
 from hockney.report.style import QUIET, drawing_style
 from hockney.schedule.catalogue import ScheduleRequest
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 MOST_RANKS = 128
 MOST_MESSAGES = 20000
@@ -71,7 +71,7 @@ def write(path: Path, figure: Figure, request: ScheduleRequest) -> None:
 
 def _title(request: ScheduleRequest) -> str:
     p = request.problem
-    parts = [f"{request.algorithm.collective} {request.algorithm.name}, {p.ranks} ranks"]
+    parts = [f"{request.algorithm.collective} {request.algorithm.name}, {counted(p.ranks, 'rank')}"]
     if p.bytes:
         parts.append(format_bytes(p.bytes))
     if p.segment_B:

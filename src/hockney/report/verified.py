@@ -45,7 +45,7 @@ def section(verification: Verification) -> Section:
     result.note = f"{verification.library}, {verification.launches} launches each, {verification.time}. " + (
         "No cell keeps a rule."
         if mean is None
-        else f"The geometric mean of the gains of the {ruled} cells with a rule is {mean:.2f}."
+        else f"The geometric mean of the gains of the {counted(ruled, 'cell')} with a rule is {mean:.2f}."
     )
     return result
 

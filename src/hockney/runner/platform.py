@@ -11,6 +11,7 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.fields import named
 from hockney.runner.cache import kept_text
+from hockney.units import counted
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -56,7 +57,7 @@ def hostfile(platform: Path, ranks: int) -> Path:
     names = host_names(platform)
     if ranks > len(names):
         raise RequestError(
-            f"{ranks} ranks, but {platform} has {len(names)} hosts",
+            f"{counted(ranks, 'rank')}, but {platform} has {counted(len(names), 'host')}",
             "give fewer ranks, or a file that repeats them: --hosts ./FILE",
         )
     return kept_text("platforms", "".join(f"{name}\n" for name in names[:ranks]), ".hosts")

@@ -26,6 +26,7 @@ from hockney.records.answers import (
 )
 from hockney.records.effect_answers import answer_type
 from hockney.runner.process import LaunchEnded, Process
+from hockney.units import counted
 
 MARK = "@hockney "
 PROTOCOL = 1
@@ -133,7 +134,7 @@ class Session:
 
     def effect(self, time_limit_s: float, members: Sequence[int], *, operation: str, **request: object) -> Answer:
         """Measure an effect among `members`; keys as in cpp/runner/effects/<operation>.cpp, failures as above."""
-        what = f"{operation} among {len(members)} ranks"
+        what = f"{operation} among {counted(len(members), 'rank')}"
         line = _line("effect", operation=operation, **request, members=",".join(map(str, members)))
         return self._ask(line, what, time_limit_s, "choose a smaller --largest", answer_type(operation))
 

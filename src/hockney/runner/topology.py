@@ -8,6 +8,7 @@ from itertools import combinations
 from hockney.records.answers import RankPlace
 from hockney.records.nodes import cpu_ranges
 from hockney.records.record import Locality
+from hockney.units import counted
 from hockney.words import grouped
 
 
@@ -60,7 +61,7 @@ def oversubscribed(ranks: Sequence[RankPlace]) -> list[str]:
         sets = {frozenset(r.affinity) for r in group} - {frozenset()}
         union = frozenset().union(*sets) if sets else frozenset()
         if union and len(group) > len(union):
-            reasons.append(f"{len(group)} ranks on {len(union)} CPUs of {_names(group)}")
+            reasons.append(f"{counted(len(group), 'rank')} on {len(union)} CPUs of {_names(group)}")
         for cpus in sorted(sets - {union}, key=sorted):
             inside = [r for r in group if r.affinity and cpus.issuperset(r.affinity)]
             if len(inside) > len(cpus):

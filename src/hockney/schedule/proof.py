@@ -44,7 +44,7 @@ def prove(
         verdict = ProofResult(algorithm)
         verdicts.append(verdict)
         for ranks in rank_counts:
-            progress(f"{algorithm.collective} {algorithm.name}, {ranks} ranks")
+            progress(f"{algorithm.collective} {algorithm.name}, {counted(ranks, 'rank')}")
             for problem in cases(algorithm, ranks):
                 try:
                     if reason := _core.refusal(algorithm.collective, algorithm.name, problem):

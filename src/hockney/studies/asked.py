@@ -17,6 +17,7 @@ from hockney.runner.launchers.base import MapBy, check_hosts
 from hockney.runner.mpi import Mpi
 from hockney.studies.crowding import Crowding
 from hockney.studies.files import Study, Value
+from hockney.units import counted
 
 
 class StudyRequest(BaseModel):
@@ -65,7 +66,7 @@ def check_ranks(asked: StudyRequest) -> None:
     check_hosts(launching.hosts)
     slots = [host.partition(":")[2] for host in launching.hosts]
     if slots and all(slot.isdigit() for slot in slots) and asked.ranks > (most := sum(map(int, slots))):
-        raise RequestError(f"{asked.ranks} ranks on hosts with {most} slots", f"--ranks {most} fits")
+        raise RequestError(f"{counted(asked.ranks, 'rank')} on hosts with {most} slots", f"--ranks {most} fits")
     refuse_far_too_many(launching)
 
 

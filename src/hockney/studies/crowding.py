@@ -23,7 +23,7 @@ from hockney.records.keys import CollectiveKey
 from hockney.runner.launchers.base import MapBy
 from hockney.runner.session import LaunchFailed, NoAnswer, Session
 from hockney.studies.files import Value
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time
 
 ONLY_CHECKS = "only correctness counts, times include waiting for a core"
 BEFORE = f"they share cores: a probe of their waiting comes first, and sets the plan and its time; {ONLY_CHECKS}"
@@ -61,7 +61,7 @@ class Crowding(BaseModel):
         """What times of such ranks say, and what they do not."""
         return (
             f"{self.ranks} ranks share {self.cores} {self.what} here, and wait for them: among more than "
-            f"{self.cores} ranks, {ONLY_CHECKS}."
+            f"{counted(self.cores, 'rank')}, {ONLY_CHECKS}."
         )
 
     @property

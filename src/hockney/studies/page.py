@@ -31,6 +31,7 @@ from hockney.report.reading import Subject, Wish, statistics_of
 from hockney.studies.files import Study
 from hockney.studies.perform import Done, Folder
 from hockney.studies.steps import StudyStep
+from hockney.units import counted
 
 MOST_NAMED = 3
 """Files of a kind in one sentence."""
@@ -101,7 +102,7 @@ def _not_read(source: Path, collection: _collect.Collection) -> list[str]:
         for reason, names in sorted(by_reason.items(), key=lambda kind: -len(kind[1]))
     ]
     others = f"; {len(kinds) - MOST_NAMED} further reasons" if len(kinds) > MOST_NAMED else ""
-    count = f"{len(skipped)} of {len(skipped) + len(collection.files)} files"
+    count = f"{len(skipped)} of {counted(len(skipped) + len(collection.files), 'file')}"
     return [f"Of {source.resolve().name}, {count} were not read: {'; '.join(kinds[:MOST_NAMED])}{others}."]
 
 

@@ -35,7 +35,7 @@ from hockney.tune.trial import (
 )
 from hockney.tune.tuned import TargetRules
 from hockney.tune.verify import TrialTimes, gains_of, judged, kept, missing, proof, seen_of
-from hockney.units import format_time
+from hockney.units import counted, format_time
 from hockney.words import listed
 
 START_S = 3.0
@@ -197,7 +197,7 @@ def _tell_none(campaign: Campaign, name: str, warn: Callable[[str], None]) -> No
 def _header(verification: Verification) -> str:
     """What the file says of it."""
     gains = [cell.gain for cell in verification.cells if cell.is_kept and cell.gain is not None]
-    text = f"verified {verification.time} in {verification.launches} launches each; "
+    text = f"verified {verification.time} in {counted(verification.launches, 'launch', plural='launches')} each; "
     if proven := verification.ruled("proven"):
         text += f"in effect: {listed(proven)}; "
     if unproven := verification.ruled("not proven"):
@@ -205,6 +205,6 @@ def _header(verification: Verification) -> str:
     if not gains:
         return text + "no cell gains"
     return (
-        text + f"gains of {len(gains)} cells {min(gains):.2f} to {max(gains):.2f}, "
+        text + f"gains of {counted(len(gains), 'cell')} {min(gains):.2f} to {max(gains):.2f}, "
         f"geometric mean {verification.mean_gain:.2f}"
     )

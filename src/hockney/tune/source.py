@@ -26,6 +26,7 @@ from hockney.tune.cells import CallTimes, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs
 from hockney.tune.targets.base import Reader, RuleForm
 from hockney.tune.tuned import TargetRules, tuned
+from hockney.units import counted
 from hockney.words import listed, version_in
 
 
@@ -88,7 +89,7 @@ class MeasuredSource:
         of_one_level, left_out = contents.of_one_level()
         if left_out and of_one_level.empty:
             raise RequestError(
-                f"no launch met any of the {left_out} points of {path} at the level that is compared",
+                f"no launch met any of the {counted(left_out, 'point')} of {path} at the level that is compared",
                 "measure them again, with more launches",
             )
         frame = table.with_words(of_one_level, parse_where(where))

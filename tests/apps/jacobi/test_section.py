@@ -139,7 +139,7 @@ def test_what_cannot_be_predicted_is_still_shown(basis: Basis, wrong: Any) -> No
     made = jacobi(Runs([jacobi_run(2, **wrong)], basis))
     assert made.runs[0]["predicted_s"] is None
     assert made.runs[0]["time_s"] == pytest.approx(1e-4)
-    assert "Not predicted, 1 of 1 runs" in made.sections[0].note
+    assert "Not predicted, 1 of 1 run" in made.sections[0].note
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_problems_and_ways_are_curves_of_their_own(tmp_path: Path) -> None:
         "90x90x1, pipelined": [(1, 9), (2, 6)],
     }
     assert found[0].notes == ["1 slower process grids are left out"]
-    assert found[-1].notes == ["1 curves of a single number of processes are left out"]
+    assert found[-1].notes == ["1 curve of a single number of processes left out"]
 
 
 def test_with_weak_scaling_a_curve_has_one_problem_a_process(tmp_path: Path) -> None:

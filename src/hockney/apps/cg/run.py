@@ -23,6 +23,7 @@ from hockney.report.application import AppAnswer
 from hockney.report.drawn import checked_ending
 from hockney.report.run_tables import table
 from hockney.report.tables import Table
+from hockney.units import counted
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class CgRuns(AppAnswer):
         return late + [
             (
                 "wrong",
-                f"{name_of(run)}: ‖b - A x‖ on {run.ranks} ranks is {answer.true_residual_norm}, not "
+                f"{name_of(run)}: ‖b - A x‖ on {counted(run.ranks, 'rank')} is {answer.true_residual_norm}, not "
                 f"{last_norm(answer)} as the iteration says, to {answer.residual_tolerance}",
             )
             for run, answer in answers

@@ -19,7 +19,7 @@ from hockney.report import runs_section
 from hockney.report.app_sections import Contribution, Runs, page_id
 from hockney.report.findings import Finding
 from hockney.report.run_tables import ReportedRun, table
-from hockney.units import format_rate, format_size, format_time
+from hockney.units import counted, format_rate, format_size, format_time
 
 ANCHOR = page_id("cg")
 ABOUT_SOLUTIONS = (
@@ -78,7 +78,7 @@ def findings(records: Sequence[AppRecord]) -> list[Finding]:
     ]
     written = [
         Finding(
-            f"Writing the solution, {format_size(answer.file_B)} from {record.ranks} ranks, took "
+            f"Writing the solution, {format_size(answer.file_B)} from {counted(record.ranks, 'rank')}, took "
             f"{format_time(answer.file_write_s)}, {format_rate(answer.file_B / answer.file_write_s)} (once, no "
             "interval).",
             ANCHOR,

@@ -47,7 +47,7 @@ from hockney.report.app_sections import is_readable
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
-from hockney.units import format_time, percent
+from hockney.units import counted, format_time, percent
 
 SHOWN = 3
 """Grids of one place that a line of text names."""
@@ -79,7 +79,7 @@ class DirectionsExceed:
         if self.ranks is None:
             return f"{what} on no number of ranks"
         least = "any grid" if self.directions == 1 else f"grids of at least {self.directions} such directions"
-        return f"{what} from {self.ranks} ranks on, on {least}"
+        return f"{what} from {counted(self.ranks, 'rank')} on, on {least}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ class FormulaOfSeveralNumbers(AppAnswer):
         for _, of_ranks in groupby(places, key=lambda tied: tied[0].grid.ranks):
             yield from _best(list(of_ranks))
         along = ", ".join(
-            f"{percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
+            f"{percent(step.communication_share)} along {step.directions} (from {counted(step.ranks, 'rank')})"
             for step in self.weak_scaling
         )
         yield f"weak scaling, share of communication by directions with more than one process: {along}"

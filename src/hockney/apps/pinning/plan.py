@@ -14,6 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.node_topology import LEVELS, Level, NodeTopology
 from hockney.records.nodes import cpu_ranges
 from hockney.runner.launchers.base import MapBy
+from hockney.units import counted
 from hockney.words import wholes
 
 Spread = Literal["socket", "numa", "cache", "core", "node", "compact", "scatter", "list"]
@@ -151,7 +152,7 @@ def _listed(ranks: int, threads: int, text: str, nodes: int, thread_spread: Thre
         raise RequestError(f"--spread {text} names a CPU twice", "give each thread a CPU of its own")
     if len(cpus) != ranks * threads:
         raise RequestError(
-            f"--spread {text} names {len(cpus)} CPUs for {ranks} ranks x {threads} threads",
+            f"--spread {text} names {len(cpus)} CPUs for {counted(ranks, 'rank')} x {threads} threads",
             f"name {ranks * threads}: those of the threads of rank 0 first",
         )
     of_ranks = [cpus[at : at + threads] for at in range(0, len(cpus), threads)]
@@ -273,8 +274,8 @@ def _refusal(topology: NodeTopology, wish: PinningWish, ranks: int, fit: int) ->
     what = "hardware thread" if wish.by_cpu else "core"
     have = len(_slots(topology, wish))
     need = ranks * wish.threads
-    where = f" on each of {wish.nodes} nodes" if wish.nodes > 1 else ""
-    who = f"{ranks} ranks x {wish.threads} threads{where}"
+    where = f" on each of {counted(wish.nodes, 'node')}" if wish.nodes > 1 else ""
+    who = f"{counted(ranks, 'rank')} x {wish.threads} threads{where}"
     if need > have:
         return f"{who} need {need} {what}s of their own, and there are {have}"
     unit = _UNIT[_DEALT.get(wish.spread, "package")]

@@ -49,7 +49,7 @@ def _row(record: AppRecord) -> Row:
 def _finding(record: AppRecord, seen: Sight, wrong: list[PinningFinding]) -> Finding:
     """Whether the launch put each thread on a core of its own."""
     mapping = f", mapping {record.mapping}" if record.mapping else ""
-    head = f"Pinning on {record.ranks} ranks{mapping}: "
+    head = f"Pinning on {counted(record.ranks, 'rank')}{mapping}: "
     if wrong:
         more = f"; and {len(wrong) - 1} more, in the table" if len(wrong) > 1 else ""
         return Finding(f"{head}{wrong[0].text}{more}.", ANCHOR, 0.8, verdict="bad")

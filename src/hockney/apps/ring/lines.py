@@ -266,7 +266,7 @@ def unbroken(comparison: RingComparison) -> list[str]:
 
 def _line(line: LatencyLine) -> str:
     from_there = f" ({begins(line.begins)} begins)" if line.begins else ""
-    processes = f"  {line.first} to {line.last} processes{from_there}: "
+    processes = f"  {line.first} to {counted(line.last, 'process', plural='processes')}{from_there}: "
     if line.latency_s is None:
         return f"{processes}{line.points} numbers of processes: too few for a line"
     text = f"{processes}latency of a message = slope/2 = {line.latency}, adjusted R² {line.adjusted_r2:.4f}"

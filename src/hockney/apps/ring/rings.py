@@ -18,6 +18,7 @@ from hockney.models.over_ranks.segments import Segments, segments
 from hockney.records.app_record import AppRecord
 from hockney.records.record import Locality
 from hockney.report.places import domains
+from hockney.units import counted
 
 STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")
 """Columns of the statistics of a process; µs and µs²."""
@@ -181,7 +182,7 @@ def process_lines(run: RingRun, form: str) -> list[str]:
             continue
         final = f"My final messages have tags {left_tag}, {right_tag}; values {left}, {right}"
         lines += [
-            f"{head} {received} messages. {final}",
+            f"{head} {counted(received, 'message')}. {final}",
             f"# walltime on processor {process} after {cycles} iterations {cycles * mean_s:.8f}. "
             f"Average: {mean_s:.8f}",
         ]

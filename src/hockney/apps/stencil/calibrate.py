@@ -18,6 +18,7 @@ from hockney.apps.stencil.surroundings import FARTHEST, Surroundings, Tuned
 from hockney.errors import RequestError
 from hockney.predict.estimators.base import Progress, silent
 from hockney.statistics import t_reach
+from hockney.units import counted
 
 LEAST_RUNS = 3
 MOST_TUNED_RANKS = 256
@@ -65,7 +66,7 @@ def calibrate(
     used = [run for run in runs if 1 < run.step.stencil.ranks <= MOST_TUNED_RANKS]
     if len(used) < LEAST_RUNS:
         raise RequestError(
-            f"{len(used)} runs on 2 to {MOST_TUNED_RANKS} ranks are too few to calibrate with",
+            f"{counted(len(used), 'run')} on 2 to {MOST_TUNED_RANKS} ranks are too few to calibrate with",
             f"measure at least {LEAST_RUNS}, on several grids",
         )
     farthest = surroundings.costs.messages[surroundings.costs.nearest(FARTHEST)]

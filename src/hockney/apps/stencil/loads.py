@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from hockney.apps.stencil.fitting import scaled
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
-from hockney.units import Extents
+from hockney.units import Extents, counted
 from hockney.words import grouped
 
 Split = Literal["balanced", "cartesian", "blocks"]
@@ -26,7 +26,7 @@ def check(size: Extents, grid: Grid, split: str) -> None:
     if split not in SPLITS:
         raise RequestError(f"unknown split {split!r}", f"known: {', '.join(SPLITS)}")
     if not _fits(size, grid, split):
-        ranks = f"{grid.ranks} processes" if split == "balanced" else f"grid {grid}"
+        ranks = counted(grid.ranks, "process", plural="processes") if split == "balanced" else f"grid {grid}"
         what = f"the {size.product} elements" if split == "balanced" else f"a matrix of {size} by {split}"
         raise RequestError(f"{ranks} cannot share {what}: some would get nothing", "ask for fewer ranks")
 

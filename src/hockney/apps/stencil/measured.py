@@ -18,6 +18,7 @@ from hockney.apps.stencil.steps import TRAFFIC, StencilStep
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
+from hockney.units import counted
 
 PROGRAMS = ("jacobi", "cg")
 SATURATED = 1.05
@@ -151,7 +152,7 @@ def unusable(record: AppRecord) -> str:
         if not answer.compute_s:
             return "it does not say what its cells took"
         if stencil.ranks != record.ranks or len(answer.compute_s) != record.ranks:
-            return f"its grid {stencil.grid} is not one of {record.ranks} ranks"
+            return f"its grid {stencil.grid} is not one of {counted(record.ranks, 'rank')}"
         if stencil.exchange not in EXCHANGES or record.parameters["faces"] not in ("datatype", "packed"):
             return "its exchange is not known here"
         if not (cell_s_of(record) > 0 and record.time_s > 0 and sum(answer.halo_B) >= 0):

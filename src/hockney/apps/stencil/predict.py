@@ -44,7 +44,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
-from hockney.units import Extents, format_number, format_time, percent
+from hockney.units import Extents, counted, format_number, format_time, percent
 
 USUAL_SIDE = 480
 """Cells along each side of the whole where no size is given."""
@@ -157,7 +157,7 @@ class GridsOfSeveralNumbers(AppAnswer):
             )
             yield f"communication exceeds {percent(step.share)} of the time {where}"
         how = "no run of the program was used for them"
-        how = f"calibrated on {self.calibrated_on} runs" if self.calibrated_on else how
+        how = f"calibrated on {counted(self.calibrated_on, 'run')}" if self.calibrated_on else how
         yield f"communication: simulated with {self.origin}; {how}"
         for name, why in islice(self.refused.items(), MOST_REFUSED):
             yield f"{name}: {why}"

@@ -26,7 +26,7 @@ from hockney.report.application import App
 from hockney.report.findings import Finding, Verdict
 from hockney.report.places import domains
 from hockney.report.scaling import add_laws
-from hockney.units import Extents, percent
+from hockney.units import Extents, counted, percent
 
 SUPER, GOOD, FAIR = 1.02, 0.8, 0.5
 """Efficiency above which a speed-up is more than ideal; from which it is good, and from which it is fair."""
@@ -183,7 +183,7 @@ def _of_efficiency(name: str, table: ScalingTable, anchor: str) -> list[Finding]
     if share.low is not None and share.high is not None:
         reach = f" (95 %: {percent(share.low)} to {percent(share.high)})"
     text = (
-        f"{name}: {last.grid.ranks} ranks on {last.grid} reach {last.mlups.value:.4g} MLUP/s, "
+        f"{name}: {counted(last.grid.ranks, 'rank')} on {last.grid} reach {last.mlups.value:.4g} MLUP/s, "
         f"{percent(share.value)}{reach} of {last.grid.ranks} times one rank{why}."
     )
     verdict: Verdict = "good" if share.value >= GOOD else "look" if share.value >= FAIR else "bad"

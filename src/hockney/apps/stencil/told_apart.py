@@ -12,6 +12,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.statistics import NORMAL
+from hockney.units import counted
 from hockney.words import grouped
 
 LEVEL = 0.05
@@ -63,4 +64,4 @@ def which_grid(head: str, records: Sequence[AppRecord], anchor: str, weight: flo
     margin = percent(worst.time_s / best.time_s - 1)
     without = "" if all(record.high_s is not None for record in ordered) else "; not all runs have intervals"
     grids = f"the grid {stencil_of(best).grid} is {margin} faster than {stencil_of(worst).grid}"
-    return [Finding(f"{head}: on {ranks} ranks {grids}{without}.", anchor, weight)]
+    return [Finding(f"{head}: on {counted(ranks, 'rank')} {grids}{without}.", anchor, weight)]

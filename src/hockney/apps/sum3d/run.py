@@ -226,11 +226,11 @@ def _loads(problem: Sum3dProblem) -> Sum3dLoads:
 
 def _in_full(run: Sum3dRun) -> Iterator[str | Table]:
     problem = problem_of(run)
-    title = f"{problem.size} on {run.ranks} ranks, grid {problem.grid}, {problem.split}, {run.mpi}"
+    title = f"{problem.size} on {counted(run.ranks, 'rank')}, grid {problem.grid}, {problem.split}, {run.mpi}"
     yield f"{title}{f', {run.variant}' if run.variant else ''}"
     yield from run.loads
     cycles, known = run.parameters["cycles"], run.statistics
-    text = f"{known.runs} repetitions of {counted(cycles, 'cycle')}: mean {known.mean_s:.6g} s"
+    text = f"{counted(known.runs, 'repetition')} of {counted(cycles, 'cycle')}: mean {known.mean_s:.6g} s"
     if known.standard_deviation_s is not None:
         text += f", S {known.standard_deviation_s:.3g} s, 95 % interval "
         text += f"[{known.student_low_s:.6g}, {known.student_high_s:.6g}] s by Student's t, "

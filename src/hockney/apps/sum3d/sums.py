@@ -23,7 +23,7 @@ from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
 from hockney.statistics import NORMAL, t_reach
-from hockney.units import Extents
+from hockney.units import Extents, counted
 from hockney.words import grouped
 
 CACHES = ("warm", "off")
@@ -105,7 +105,7 @@ def comparison(records: Sequence[AppRecord]) -> SumComparison:
     for record in records:
         problem = problem_of(record)
         words = [str(problem.size), *(getattr(record, name) for name in telling)]
-        words += [f"{record.ranks} ranks"] if len(ranks) > 1 else []
+        words += [counted(record.ranks, "rank")] if len(ranks) > 1 else []
         key = ", ".join(filter(None, words)), str(problem.grid), problem.way(record)
         runs.setdefault(key, []).append(record)
     sizes = list(dict.fromkeys(size for size, _, _ in runs))

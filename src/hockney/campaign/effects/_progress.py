@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from hockney.campaign.effects.base import Here
 from hockney.records.answers import RankPlace
+from hockney.units import counted
 
 OWN = "HOCKNEY_PROGRESS_THREAD"
 """Asks the runner for a thread of its own beside the rank that computes (cpp/runner/effects/overlap)."""
@@ -58,7 +59,7 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
     if _cores(on_host, place.affinity) > 1:
         if _cores(on_host, taken) > len(on_host):
             return sorted(place.affinity), ""
-        return [], f"no core is left for a progress thread beside the {len(on_host)} ranks of {host}"
+        return [], f"no core is left for a progress thread beside the {counted(len(on_host), 'rank')} of {host}"
     free = {cpu for cache in place.caches for cpu in cache.shared} - taken
     usable = free & here.usable_cpus.get(host, free)
     if usable:

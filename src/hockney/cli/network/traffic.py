@@ -74,6 +74,6 @@ def traffic(routed: Routed, options: TrafficOptions, nodes: NodeChoice, json: Js
             (spread.fraction_of_a_link, "bandwidth per node, of a link,"),
         ):
             say.line(
-                f"{what} of {spread.count} samples: {over.least:.4g} to {over.largest:.4g}, "
+                f"{what} of {counted(spread.count, 'sample')}: {over.least:.4g} to {over.largest:.4g}, "
                 f"median {over.median:.4g}, mean {over.mean:.4g}"
             )

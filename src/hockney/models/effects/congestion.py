@@ -17,7 +17,7 @@ from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.records.record import Value
 from hockney.statistics import Array
-from hockney.units import format_bytes, format_rate, format_time
+from hockney.units import counted, format_bytes, format_rate, format_time
 from hockney.words import grouped
 
 SOURCE = "Hoefler et al. 2010, equation (2)"
@@ -266,7 +266,7 @@ def _notes(
             "its pairing was measured again: half of these visits chose the pair, the others give its congestion"
         )
     elif visits:
-        worst = f"its pairing was measured again on {visits} visits, too few for an interval"
+        worst = f"its pairing was measured again on {counted(visits, 'visit')}, too few for an interval"
     else:
         worst = "it is one observation and holds what disturbed it, inside a node most of all"
     notes = [

@@ -242,7 +242,7 @@ def _notes(records: Sequence[EffectRecord], points: Sequence[_SubsetsPoint]) -> 
         )
     late = sum(answered(record, SubsetsAnswer).late for record in records)
     if late:
-        notes.append(f"{late} repetitions that a rank came too late for were done again")
+        notes.append(f"{counted(late, 'repetition')} that a rank came too late for were done again")
     kept = sum(answered(record, SubsetsAnswer).late_kept for record in records)
     if kept:
         notes.append(f"{counted(kept, 'sample')} that a rank came too late for at every try count nevertheless")

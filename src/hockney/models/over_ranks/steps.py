@@ -10,6 +10,7 @@ from typing import Literal
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.broken_curve import Break
 from hockney.records.record import Locality
+from hockney.units import counted
 
 Why = Literal["power_of_two", "decision", "protocol", "segments"] | Locality
 
@@ -28,7 +29,7 @@ class StepPlace:
 
     def __str__(self) -> str:
         words = ("from", "to") if self.is_exact else ("between", "and")
-        return f"{words[0]} {self.before} {words[1]} {self.after} ranks"
+        return f"{words[0]} {self.before} {words[1]} {counted(self.after, 'rank')}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hockney.records.columns import POINT, SCALE
 from hockney.records.folder import Campaign
 from hockney.records.statistic import RATES
 from hockney.records.table import text_rows
-from hockney.units import LONGEST_S
+from hockney.units import LONGEST_S, counted
 
 Array = NDArray[np.float64]
 
@@ -115,11 +115,11 @@ def curves(path: Path, *, is_weak: bool = False) -> list[Curve]:
     if not found:
         apart_by = ", ".join(differing)
         raise RequestError(
-            f"{path}: of {len(groups)} curves ({apart_by} differ) each is of one number of processes",
+            f"{path}: of {counted(len(groups), 'curve')} ({apart_by} differ) each is of one number of processes",
             "keep runs of one problem, or say --weak where the work grew with the processes",
         )
     if single:
-        found[-1].notes.append(f"{single} curves of a single number of processes are left out")
+        found[-1].notes.append(f"{counted(single, 'curve')} of a single number of processes left out")
     return found
 
 

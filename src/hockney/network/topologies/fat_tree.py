@@ -25,6 +25,7 @@ from hockney.network.topologies.base import (
     link_rate,
     topologies,
 )
+from hockney.units import counted
 
 
 def ports(text: str) -> tuple[int, int]:
@@ -72,7 +73,7 @@ def fat_tree(
     per_leaf = down // links_per_node
     if per_leaf < 1:
         raise RequestError(
-            f"leaf-ports: {down} down ports hold no node of {links_per_node} links",
+            f"leaf-ports: {down} down ports hold no node of {counted(links_per_node, 'link')}",
             "give leaf switches more down ports, or nodes fewer links",
         )
     leaves = -(-nodes // per_leaf)

@@ -14,6 +14,7 @@ from hockney.network.traffic.base import Allocated, Pairs, check_pairs
 from hockney.network.traffic.walk import hops
 from hockney.network.traffic.worst import worst_of_permutations
 from hockney.registry import Registry
+from hockney.units import counted
 
 MOST_ASSIGNED = 2048
 """The assignment's time grows as the cube of the nodes: some 10 s for this many."""
@@ -41,7 +42,7 @@ traffics: Registry[Traffic] = Registry(
 def alltoall(among: Allocated, _seed: int) -> Pairs:
     """n·(n − 1) messages between n nodes."""
     count = len(among.nodes)
-    check_pairs(count**2, f"an alltoall of {count} nodes")
+    check_pairs(count**2, f"an alltoall of {counted(count, 'node')}")
     source, target = np.divmod(np.arange(count**2), count)
     apart = source != target
     return among.nodes[source[apart]], among.nodes[target[apart]]

@@ -14,6 +14,7 @@ from hockney.predict.points import beside, positions
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import POINT_TO_POINT
 from hockney.registry import Registry
+from hockney.units import counted
 
 Array = NDArray[np.float64]
 
@@ -124,7 +125,7 @@ class GroupModels:
                 ends = self.models[key](points.iloc[index])
                 made.time_s[index], made.low_s[index], made.high_s[index] = ends
         missing = int(np.isnan(made.time_s).sum())
-        return replace(made, note=[f"{missing} points {self.lacking}"] if missing else None)
+        return replace(made, note=[f"{counted(missing, 'point')} {self.lacking}"] if missing else None)
 
 
 def training_of(

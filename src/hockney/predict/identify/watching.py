@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hockney.predict.identify.candidates import DefaultCandidate, of_name
 from hockney.predict.identify.naming import MOST_NAMES
 from hockney.records.answers import Candidate as Offered
+from hockney.units import counted
 
 _NO_CHOICE = re.compile(r"ch4:.*|posix:.*|mpir:smp")
 """Ways over nodes, which call other algorithms, and those that send no message to be watched."""
@@ -205,7 +206,7 @@ def _are_apart(one: WatchedSize, other: WatchedSize) -> bool:
 
 def _judged(size_B: int, alike: dict[DefaultCandidate, list[str]]) -> WatchedSize:
     if len(alike) > MOST_NAMES:
-        return WatchedSize(size_B, None, f"{len(alike)} algorithms send the same messages")
+        return WatchedSize(size_B, None, f"{counted(len(alike), 'algorithm')} send the same messages")
     return WatchedSize(size_B, alike)
 
 

@@ -34,7 +34,7 @@ from hockney.report.tables import NONE
 from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
-from hockney.units import format_bytes, percent
+from hockney.units import counted, format_bytes, percent
 
 _PLAIN = {"variant", "mpi", "mapping"}
 """Columns whose values need no name beside them."""
@@ -193,7 +193,7 @@ def _lead(machine: Machine) -> list[str]:
     libraries = ", ".join(library.name or library.library for library in machine.mpi)
     models = dict.fromkeys(host.cpu_model for host in machine.system.hosts if host.cpu_model)
     hosts = len(machine.system.hosts)
-    hardware = ", ".join([*models, *([f"{hosts} hosts seen"] if hosts > 1 else [])])
+    hardware = ", ".join([*models, *([f"{counted(hosts, 'host')} seen"] if hosts > 1 else [])])
     network = f"network: {machine.topology}" if machine.topology else ""
     return [line for line in (libraries, hardware, network) if line]
 

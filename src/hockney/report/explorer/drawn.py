@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from hockney.report.axes import SizeAxis, count_axis, log_axis, plain, spread_labels, thin_labels
 from hockney.report.explorer.chart import WIDTH_IN, Array, Axis, Chart, Line, Panel, Tiles
 from hockney.report.style import QUIET, drawing_style
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 1.04, 0.1, 0.5
 """Room for numbers up to `100 000 000` and a title left of the axes, and for numbers and a title below them."""
@@ -168,7 +168,7 @@ def _name_cut(axes: Axes, panel: Panel) -> None:
         _, at, *ends = max(cut)
         place = format_bytes(at) if panel.x.scale == "size" else f"{at:g}"
         first, last = (plain(float(f"{end / panel.y.unit:.2g}")) for end in ends)
-        count = f"{len(cut)} intervals leave" if len(cut) > 1 else "1 interval leaves"
+        count = f"{counted(len(cut), 'interval')} leave" if len(cut) > 1 else "1 interval leaves"
         text = f"{count} the frame, at most\n{first} … {last} at {place}"
         axes.text(0.015, 0.985, text, transform=axes.transAxes, va="top", fontsize=6.5, color=QUIET, zorder=9)
 

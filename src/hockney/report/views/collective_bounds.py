@@ -14,7 +14,7 @@ from hockney.models.collectives.expression import ONE, symbol
 from hockney.models.views import Statement, statement
 from hockney.network.traffic.study import alltoall_congestion
 from hockney.report.views.collective_costs import CollectiveCosts, numbers
-from hockney.units import format_rate
+from hockney.units import counted, format_rate
 
 _CONGESTION = symbol("C")
 _TORUS = "Hoefler et al. 2010, section 4, with C exact"
@@ -149,7 +149,7 @@ def torus_bound(costs: CollectiveCosts | None, congestion: Congestion | None) ->
     nodes, exact = network.nodes, float(alltoall_congestion(network.shape))
     ports = sum(2 if extent > 2 else 1 for extent in network.shape if extent > 1)
     blocks = max((nodes - 1) / ports, exact)
-    where = f"{network.spec}, one rank on each of {nodes} nodes, ideal routing"
+    where = f"{network.spec}, one rank on each of {counted(nodes, 'node')}, ideal routing"
     if len(set(network.shape)) == 1 and len(network.shape) == 3:
         where += f"; C = {exact:.6g}; {_PRINTED}: {congestion_as_printed(nodes):.6g}"
     terms = [f"g·{nodes - 1}", f"{blocks:.6g}·n·G"]

@@ -17,7 +17,7 @@ from hockney.models.views import Statement, Views, statement
 from hockney.report.views.collective_bounds import bounds, torus_bound
 from hockney.report.views.collective_costs import CollectiveCosts, numbers
 from hockney.report.views.message_shares import by_size, shares_of
-from hockney.units import format_rate
+from hockney.units import counted, format_rate
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Stat
     """T(n) on that many ranks, each round with α and β for the size of its message; or a note why not."""
     shares = shares_of(operation, algorithm, ranks)
     if isinstance(shares, str):
-        return [], [f"on {ranks} ranks: {shares}"]
+        return [], [f"on {counted(ranks, 'rank')}: {shares}"]
     is_exact = shares.is_exact and not collective_models.get(operation).forms[algorithm].serves_all
     statements = []
     for piece in by_size(shares, fit):

@@ -9,7 +9,7 @@ from hockney.machine.measured import MeasuredPair, Throughput, effect_lines, mea
 from hockney.machine.select import collective_title
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.report.tables import stated_with_interval
-from hockney.units import format_bytes, percent
+from hockney.units import counted, format_bytes, percent
 
 MOST_LINES = 8
 """Of effects and collectives."""
@@ -63,7 +63,7 @@ def _measured(throughput: Throughput) -> str:
 
 def _trust(entry: Entry, fit: Fit) -> str:
     quality = fit.quality
-    parts = [f"{fit.model}, {len(fit.regimes)} regimes" if len(fit.regimes) > 1 else fit.model]
+    parts = [f"{fit.model}, {counted(len(fit.regimes), 'regime')}" if len(fit.regimes) > 1 else fit.model]
     if quality is not None and quality.leave_one_out_median is not None:
         missed = f"misses a hidden size by {percent(quality.leave_one_out_median)}"
         p95 = quality.leave_one_out_p95

@@ -20,7 +20,7 @@ from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
 from hockney.report.views.render import Data
-from hockney.units import percent
+from hockney.units import counted, percent
 
 COLLECTIVES = "collectives"
 """The word for all collectives in the place of an operation."""
@@ -191,9 +191,9 @@ def quality_lines(model: CollectiveModel) -> list[str]:
     carried = len(model.points)
     of_file = f" ({carried} of them in this file)" if carried < quality.points else ""
     if not model.regimes:
-        return [f"{quality.points} points and what lies between them; {_timed(model.statistic)}"]
+        return [f"{counted(quality.points, 'point')} and what lies between them; {_timed(model.statistic)}"]
     lines = [
-        f"{quality.points} points{of_file}, median error {percent(quality.median_relative_error)}, "
+        f"{counted(quality.points, 'point')}{of_file}, median error {percent(quality.median_relative_error)}, "
         f"95 % within {percent(quality.p95_relative_error)}; {_timed(model.statistic)}"
     ]
     if quality.left_out_median is not None:

@@ -16,6 +16,7 @@ from hockney.runner.launchers.base import (
     words_after,
 )
 from hockney.runner.mpi import Mpi
+from hockney.units import counted
 
 
 def _size(request: LaunchRequest) -> list[str]:
@@ -29,7 +30,7 @@ def _size(request: LaunchRequest) -> list[str]:
         # It would deal them evenly, and keep neither number.
         raise RequestError(
             f"flux run puts as many ranks on each node, and {request.ranks} are not {each} each",
-            f"choose a multiple of {each} ranks, or another number on each node",
+            f"choose a multiple of {counted(each, 'rank')}, or another number on each node",
         )
     nodes = f"--nodes={request.ranks // each}"
     if request.oversubscribe:
