@@ -32,7 +32,7 @@ def test_a_launch_at_another_level_is_kept_but_left_out_of_the_table(tmp_path: P
     code, _, err = outcome("merge", *sources, "-o", tmp_path / "c")
     assert code == 0
     said = " ".join(err.split())
-    assert "leaves out 12 measurements of 1 launch " in said
+    assert "leaves out 12 records of 1 launch " in said
     assert said.count("warning:") == 1
     table = load(tmp_path / "c" / "samples.csv")
     times_s = dict(zip(table["bytes"], table["time_s"], strict=True))

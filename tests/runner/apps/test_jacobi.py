@@ -181,7 +181,7 @@ def test_the_bound_is_of_the_same_mix(session: Session) -> None:
     ("wrong", "message"),
     [
         ({"px": 3}, "6 processes, the run 2 ranks|from 1 to 2"),
-        ({"px": 1}, "1 process, the run 2 ranks"),
+        ({"px": 1}, "1 processes, the run 2 ranks"),
         ({"nx": 0}, "along x must be"),
         ({"nz": -4}, "along z must be"),
         ({"ny": 10**12}, "along y must be"),
