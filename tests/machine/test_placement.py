@@ -172,7 +172,7 @@ def test_any_order_is_a_nest_of_loops(order: tuple[str, ...], nodes: int, ppn: i
     used = len({core // 12 for core in cores})
     system = small(list(order))
     if used < min(nodes, ranks):
-        with pytest.raises(RequestError, match="nodes?, not"):
+        with pytest.raises(RequestError, match=r"nodes?, not"):
             placement(system, "m", ranks, nodes, ppn)
         return
     placed = placement(system, "m", ranks, nodes, ppn)
