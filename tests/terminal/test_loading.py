@@ -146,7 +146,7 @@ def test_a_heavy_library_is_loaded_when_something_of_it_is_used(words: tuple[str
 
 def test_a_late_library_is_whole_once_it_is_used() -> None:
     code = (
-        "import sys\nfrom hockney.terminal.loading import Late\nsys.meta_path.insert(0, Late())\n"
+        "import sys\nfrom hockney.terminal.loading import LateFinder\nsys.meta_path.insert(0, LateFinder())\n"
         "import pandas as pd\nimport pandas\nfrom scipy import special, stats\n"
         "print('pandas.core' in sys.modules, len(pd.DataFrame({'a': [1]})), special.ndtr(0.0),"
         " stats.norm.cdf(0.0))"

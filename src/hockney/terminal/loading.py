@@ -86,7 +86,7 @@ def load(module: ModuleType) -> None:
             spec.loader.exec_module(module)
 
 
-class Late(MetaPathFinder):
+class LateFinder(MetaPathFinder):
     """Comes before the finders of `sys.meta_path`."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:

@@ -20,7 +20,7 @@ from hockney import __version__, reading
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.registry import did_you_mean
 from hockney.terminal import HEADINGS, START, app, application, say
-from hockney.terminal.loading import Late
+from hockney.terminal.loading import LateFinder
 from hockney.terminal.signals import send_nowhere
 
 _NEAREST = {
@@ -195,7 +195,7 @@ def main() -> None:
     # Frames and figures are many small objects that live to the end: to look for circles among them after every
     # 700 takes a tenth of a report's time.
     gc.set_threshold(20_000)
-    sys.meta_path.insert(0, Late())
+    sys.meta_path.insert(0, LateFinder())
     sys.exit(call(sys.argv[1:]))
 
 

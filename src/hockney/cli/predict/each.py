@@ -8,7 +8,7 @@ import json as json_
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -58,7 +58,7 @@ def _lines(file: Path) -> Iterator[str]:
 def _words(line: str, where: str) -> list[str]:
     """A request as it is written on the command line; RequestError for what is none."""
     try:
-        request: dict[str, Any] = json_.loads(line)
+        request: dict[str, bool | float | str | list[str]] = json_.loads(line)
         operation = str(request.pop("operation"))
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise RequestError(f"{where}: {line.strip()[:SHOWN]!r} is no request", FORM) from error
