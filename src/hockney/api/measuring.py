@@ -359,10 +359,8 @@ def _of_system(joined: Campaign, plan: Plan, asked: MeasureRequest) -> Plan:
 
 def _expect_shares(submission: Submission, plan: Plan) -> None:
     if submission.jobs > plan.launches:
-        raise RequestError(
-            f"{submission.jobs} jobs cannot share {plan.launches} launch(es)",
-            "add --launches, or leave --jobs out",
-        )
+        what = f"{submission.jobs} jobs cannot share {counted(plan.launches, 'launch', plural='launches')}"
+        raise RequestError(what, "add --launches, or leave --jobs out")
 
 
 def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
