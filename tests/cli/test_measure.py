@@ -53,15 +53,8 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
 @pytest.mark.one_mpi
 def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> None:
     campaign = tmp_path / "c"
-    words = [
-        "--variant",
-        "plain:",
-        "--variant",
-        "named: HOCKNEY_TEST_SETTING=1",
-        "--off-cache",
-        "--launches",
-        "2",
-    ]
+    variants = ["--variant", "plain:", "--variant", "named: HOCKNEY_TEST_SETTING=1"]
+    words = [*variants, "--off-cache", "--launches", "2"]
     sizes = ["--bytes", "1KiB", "--operation", "pingpong"]
     measured(*TINY, *words, *sizes, "--mpi", str(mpi.wrapper), "-o", str(campaign))
     records = Campaign.open(campaign).records()

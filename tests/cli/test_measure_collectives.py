@@ -153,16 +153,7 @@ def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
 def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: Path) -> None:
     """16 ranks a leaf: distances 1 to 8 stay below a switch, 16 to 128 take four links, twice the latency."""
     asked = ["--operation", "pingpong,bcast,barrier", "--algorithm", "binomial,recursive_doubling"]
-    where = [
-        "--mpi",
-        f"smpi:{PLATFORM}",
-        "--ranks",
-        "256",
-        "--rank-counts",
-        "256",
-        "--bytes",
-        "8",
-    ]
+    where = ["--mpi", f"smpi:{PLATFORM}", "--ranks", "256", "--rank-counts", "256", "--bytes", "8"]
     told = measured(*asked, *where, "--budget", "0.1ms", "-o", str(tmp_path / "c"))
     assert told["failures"] == []
     times = simulated_us(table.load(tmp_path / "c"), 256)

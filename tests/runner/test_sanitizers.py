@@ -27,17 +27,9 @@ REPEATED = {"repetitions": 2, "least_samples": 6, "budget_s": 1, "tolerance": 0.
 BOX = {"nx": 17, "ny": 13, "nz": 11, "px": 1, "py": 2, "pz": 1}
 JACOBI = {"iterations": 3, "threads": 1, "stores": "auto", "block_rows": 0, "bound": 1, "compute": 1, "cell_s": 0}
 CG = {
-    "dimensions": 3,
-    "faces": "packed",
-    "eps": 1e-6,
-    "iterations": 50,
-    "replace_every": 7,
-    "threads": 1,
-    "cell_s": 0,
-    "compute": 1,
-    "stream": 1,
-    "file": "",
-}
+    "dimensions": 3, "faces": "packed", "eps": 1e-6, "iterations": 50, "replace_every": 7, "threads": 1,
+    "cell_s": 0, "compute": 1, "stream": 1, "file": "",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -64,12 +56,8 @@ def measured(mpi: Mpi, folder: Path, *words: str) -> Any:
 
 def test_messages_between_two_ranks(sanitized: Mpi, tmp_path: Path) -> None:
     sizes = "0,1,7,8,100,4KiB,70000,1MiB"
-    assert (
-        measured(sanitized, tmp_path / "c", "--ranks", "2", "--bytes", sizes, "--off-cache", "--visits", "1")[
-            "failures"
-        ]
-        == []
-    )
+    words = ["--ranks", "2", "--bytes", sizes, "--off-cache", "--visits", "1"]
+    assert measured(sanitized, tmp_path / "c", *words)["failures"] == []
 
 
 @pytest.mark.parametrize("ranks", ["4", "5"])
