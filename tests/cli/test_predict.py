@@ -115,5 +115,5 @@ def test_each_request_of_a_file_is_answered_as_alone(run: Run, tmp_path: Path) -
     assert answers[0] == json.loads(alone[1])
     assert "nowhere" in answers[1]["error"]["message"]
     assert answers[2]["operation"] == "bcast"
-    assert answers[3]["error"]["message"].endswith("requests.jsonl, line 4: '[1]' is no request")
+    assert answers[3]["error"]["message"].endswith("requests.jsonl:5: this is no request")
     assert (code, err, len(answers)) == (2, "", 4)

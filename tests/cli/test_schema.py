@@ -14,7 +14,10 @@ from tests.schemas import _verbs, complaint, validator, verb_of
 from hockney.api.answers.base import VERSION, answers, schema
 
 ALONE, GROUPS = _verbs()
-VERBS = sorted([*ALONE, *(f"{group} {verb}" for group, verbs in GROUPS.items() for verb in verbs)])
+# `predict each` answers as the verbs that it is asked for.
+VERBS = sorted(
+    {*ALONE, *(f"{group} {verb}" for group, verbs in GROUPS.items() for verb in verbs)} - {"predict each"}
+)
 
 
 def test_every_verb_has_a_schema_and_no_other() -> None:

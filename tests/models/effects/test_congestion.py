@@ -189,7 +189,8 @@ def test_eleven_later_visits_are_too_few_to_divide_and_have_no_interval() -> Non
         # Never with the first visit, which was chosen for being slow.
         assert worst.low is None
         assert worst.value == pytest.approx(3.0, rel=1e-9)
-        assert any(f"on {count} visits, too few for an interval" in note for note in found.notes)
+        visits = "1 visit" if count == 1 else f"{count} visits"
+        assert any(f"on {visits}, too few for an interval" in note for note in found.notes)
 
 
 def test_no_bound_is_below_what_it_bounds() -> None:

@@ -10,7 +10,6 @@ import pytest
 from scipy.spatial import QhullError
 from tests.factories import training
 
-from hockney.predict.estimators import interpolation
 from hockney.predict.estimators.base import Prediction
 from hockney.predict.estimators.interpolation import fit
 from hockney.predict.points import points
@@ -65,7 +64,7 @@ def test_what_the_triangulation_refuses_encloses_nothing(bcast: Tables, monkeypa
     def refuse(*_: object, **__: object) -> None:
         raise QhullError("QH6154 initial simplex is flat")
 
-    monkeypatch.setattr(interpolation, "LinearNDInterpolator", refuse)
+    monkeypatch.setattr("scipy.interpolate.LinearNDInterpolator", refuse)
     assert np.isnan(predicted(bcast(power), bcast(power, ranks=[8])).time_s).all()
 
 
