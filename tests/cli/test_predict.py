@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from tests.command_line import refused
 from tests.factories import Run, verb
 from typer.main import get_command
 
+from hockney.errors import Incomplete
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.terminal import application
+from hockney.terminal.main import report
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
@@ -106,14 +109,35 @@ def test_each_request_of_a_file_is_answered_as_alone(run: Run, tmp_path: Path) -
         {"operation": "pingpong", "machine": str(MACHINE), "bytes": [0, "4MiB"], "where": "cache=off"},
         {"operation": "pingpong", "machine": "nowhere", "bytes": 8},
         {"operation": "bcast", "machine": str(MACHINE), "ranks": 8, "bytes": 8},
+        {"operation": "bcast", "help": True},
     ]
     file = tmp_path / "requests.jsonl"
-    file.write_text("\n".join([*map(json.dumps, requests), "", "[1]"]), encoding="utf-8")
+    lines = [*(json.dumps(request).encode() for request in requests), b"", b"[1]", b"\xff", b"[" * 99_999]
+    file.write_bytes(b"\n".join(lines))
     code, out, err = run("--each", file)
     answers = [json.loads(line) for line in out.splitlines()]
     alone = run("pingpong", "--machine", MACHINE, "--bytes", "0,4MiB", "--where", "cache=off", "--json")
     assert answers[0] == json.loads(alone[1])
     assert "nowhere" in answers[1]["error"]["message"]
     assert answers[2]["operation"] == "bcast"
-    assert answers[3]["error"]["message"].endswith("requests.jsonl:5: this is no request")
-    assert (code, err, len(answers)) == (2, "", 4)
+    wrong = [answer["error"]["message"].rpartition("requests.jsonl:")[2] for answer in answers[3:]]
+    assert wrong[:2] == ["4: the answer is no JSON", "6: this is no request"]
+    assert [text[0] for text in wrong[2:]] == ["7", "8"]
+    assert (code, err) == (2, "")
+
+
+def test_an_interrupt_ends_all_requests_of_a_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "requests.jsonl"
+    file.write_text('{"operation": "bcast"}\n' * 2, encoding="utf-8")
+    asked: list[Sequence[str]] = []
+
+    def interrupted(words: Sequence[str]) -> int:
+        asked.append(words)
+        return report(Incomplete("interrupted"), as_json=True)
+
+    monkeypatch.setattr("hockney.cli.predict.each.call", interrupted)
+    code, out, err = run("--each", file)
+    assert (code, out, len(asked)) == (4, "", 1)
+    assert err.startswith("error: interrupted")

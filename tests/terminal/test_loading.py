@@ -155,6 +155,27 @@ def test_a_late_library_is_whole_once_it_is_used() -> None:
     assert done.stdout.split() == ["False", "1", "0.5", "0.5"]
 
 
+def test_threads_wait_for_a_late_library() -> None:
+    code = (
+        "import sys\nfrom hockney.terminal.loading import LateFinder\nsys.meta_path.insert(0, LateFinder())\n"
+        "from concurrent.futures import ThreadPoolExecutor\nfrom scipy import sparse\n"
+        "with ThreadPoolExecutor(8) as pool:\n    print(*pool.map(lambda _: sparse.csr_array.__name__, range(8)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["csr_array"] * 8, done.stderr
+
+
+def test_a_late_library_that_fails_says_why_each_time(tmp_path: Path) -> None:
+    (tmp_path / "ill.py").write_text("begun = 1\nraise OSError('no memory for it')\n", encoding="utf-8")
+    code = (
+        "import sys\nfrom hockney.terminal import loading\nsys.meta_path.insert(0, loading.LateFinder())\n"
+        f"loading.LATE.add('ill')\nsys.path.insert(0, {str(tmp_path)!r})\nimport ill\n"
+        "for _ in range(2):\n    try:\n        ill.ended\n    except OSError as error:\n        print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["no memory for it"] * 2, done.stderr
+
+
 def test_nothing_is_imported_inside_of_a_function() -> None:
     source = Path(cli.__file__).parents[1]
     for path in (*source.joinpath("cli").rglob("*.py"), *source.joinpath("apps").rglob("*.py")):

@@ -80,10 +80,16 @@ def load(module: ModuleType) -> None:
     """Another thread waits until it is loaded; who asks within its own loading gets what there is."""
     with _LOCK:
         spec = module.__spec__
-        if spec and isinstance(spec.loader, _Loader):
-            spec.loader = module.__loader__ = spec.loader.by
+        if spec and isinstance(late := spec.loader, _Loader):
+            spec.loader = module.__loader__ = late.by
+            try:
+                late.by.exec_module(module)
+            except BaseException:
+                # Whoever asks again gets this error, not one of a name that is missing.
+                spec.loader = module.__loader__ = late
+                raise
+            # Only now: until then other threads must come here, too.
             module.__class__ = ModuleType
-            spec.loader.exec_module(module)
 
 
 class LateFinder(MetaPathFinder):
@@ -95,9 +101,9 @@ class LateFinder(MetaPathFinder):
             if found and found.loader:
                 found.loader = _Loader(found.loader)
             return found
-        # Parts of a library expect that it is loaded.
+        # Parts of a library expect that it is loaded. One that is being loaded imports them itself.
         whole = sys.modules.get(fullname.partition(".")[0])
-        if isinstance(whole, _LateModule):
+        if isinstance(whole, _LateModule) and isinstance(whole.__loader__, _Loader):
             load(whole)
         return None
 

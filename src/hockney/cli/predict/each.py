@@ -13,7 +13,7 @@ import typer
 
 from hockney import reading
 from hockney.cli.predict import predict
-from hockney.errors import RequestError
+from hockney.errors import Incomplete, RequestError
 from hockney.terminal import verb
 from hockney.terminal.main import call, report
 
@@ -35,13 +35,19 @@ def each(
     """
     worst = 0
     for number, line in reading.lines(file, FORM):
+        where = f"{reading.printable(file)}:{number}"
         # What an answer warns of is part of it.
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
             try:
                 request = reading.parsed(line, reading.printable(file), FORM, line=number)
-                code = call(["predict", *_words(request, f"{reading.printable(file)}:{number}"), "--json"])
+                code = call(["predict", *_words(request, where), "--json"])
+                if not out.getvalue().startswith("{"):
+                    raise RequestError(f"{where}: the answer is no JSON", "leave out help")
             except RequestError as error:
+                out.truncate(out.seek(0))
                 code = report(error, as_json=True)
+        if code == Incomplete.exit_code:
+            raise KeyboardInterrupt  # Of one request: those behind it are not begun.
         worst = max(worst, code)
         answer = reading.parsed(out.getvalue(), "the answer", "")
         sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
