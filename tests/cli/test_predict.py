@@ -121,7 +121,7 @@ def test_each_request_of_a_file_is_answered_as_alone(run: Run, tmp_path: Path) -
     assert "nowhere" in answers[1]["error"]["message"]
     assert answers[2]["operation"] == "bcast"
     wrong = [answer["error"]["message"].rpartition("requests.jsonl:")[2] for answer in answers[3:]]
-    assert wrong[:2] == ["4: the answer is no JSON", "6: this is no request"]
+    assert wrong[:2] == ["4: help is no answer", "6: this is no request"]
     assert [text[0] for text in wrong[2:]] == ["7", "8"]
     assert (code, err) == (2, "")
 

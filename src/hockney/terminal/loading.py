@@ -134,11 +134,8 @@ class Verb(_Helped, TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help, without the options that are seldom used."""
-        options = [
-            each
-            for each in self.params
-            if each.param_type_name == "option" and not getattr(each, "hidden", False)
-        ]
+        options = [each for each in self.params if each.param_type_name == "option"]
+        options = [each for each in options if not getattr(each, "hidden", False)]
         words = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
         first = FIRST.get(words, "").split()
         shown = copy(self)
@@ -187,12 +184,8 @@ class Verbs(_Helped, TyperGroup):
         """The words with the verb before the options; without a verb as they are."""
         import_verbs(self.places)
         parameters = [each for command in get_group(self.verbs).commands.values() for each in command.params]
-        switches = {
-            word
-            for each in parameters
-            if getattr(each, "is_flag", False)
-            for word in (*each.opts, *each.secondary_opts)
-        }
+        switched = [each for each in parameters if getattr(each, "is_flag", False)]
+        switches = {word for each in switched for word in (*each.opts, *each.secondary_opts)}
         place = 0
         while place < len(args) and args[place].startswith("-"):
             place += 1 if args[place] in switches or "=" in args[place] else 2

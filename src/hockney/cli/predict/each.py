@@ -35,16 +35,12 @@ def each(
     """
     worst = 0
     for number, line in reading.lines(file, FORM):
-        where = f"{reading.printable(file)}:{number}"
         # What an answer warns of is part of it.
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
             try:
                 request = reading.parsed(line, reading.printable(file), FORM, line=number)
-                code = call(["predict", *_words(request, where), "--json"])
-                if not out.getvalue().startswith("{"):
-                    raise RequestError(f"{where}: the answer is no JSON", "leave out help")
+                code = call(["predict", *_words(request, f"{reading.printable(file)}:{number}"), "--json"])
             except RequestError as error:
-                out.truncate(out.seek(0))
                 code = report(error, as_json=True)
         if code == Incomplete.exit_code:
             raise KeyboardInterrupt  # Of one request: those behind it are not begun.
@@ -58,15 +54,13 @@ def each(
 def _words(request: Any, where: str) -> list[str]:
     """A request as it is written on the command line; RequestError for what is none."""
     operation = request.get("operation") if isinstance(request, dict) else None
-    if not isinstance(operation, str) or not operation or operation.startswith("-") or operation == "each":
+    if not isinstance(operation, str) or operation in ("", "each") or operation.startswith("-"):
         raise RequestError(f"{where}: this is no request", FORM)
     words = [operation]
     for name, value in request.items():
-        flag = f"--{name.replace('_', '-')}"
-        if name == "operation" or value is False or value is None:
-            continue
-        if value is True:
-            words.append(flag)
-        else:
-            words.append(f"{flag}={','.join(map(str, value)) if isinstance(value, list) else value}")
+        if name in ("help", "help-all", "help_all"):
+            raise RequestError(f"{where}: {name} is no answer", FORM)
+        if name != "operation" and value is not False and value is not None:
+            text = ",".join(map(str, value)) if isinstance(value, list) else value
+            words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f"={text}"))
     return words
