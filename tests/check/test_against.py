@@ -65,6 +65,9 @@ def test_our_own_schedules_are_the_yardstick_and_no_finding() -> None:
     assert {change.where.split(",")[0] for change in changes.yardstick} == {"bcast binomial"}
     (line,) = (line for line in changes_lines(changes) if "yardstick" in line)
     assert f"of our own schedules {len(changes.yardstick)} of {len(changes.yardstick)} became slower" in line
+    # What another program calls so is an algorithm of the library.
+    others = compare(*(side.assign(source="pico") for side in both))
+    assert (len(others.of("slower")), others.yardstick) == (len(changes.yardstick), [])
     # Alone they are what was asked about.
     alone = compare(*(side[side["algorithm"] == "binomial"] for side in both))
     assert len(alone.of("slower")) == len(changes.yardstick)

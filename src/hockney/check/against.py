@@ -194,7 +194,8 @@ def _of_times(newer: Contents, older: Contents) -> tuple[list[QuantityChange], l
         missing += [
             f"{_called(call)}, {format_bytes(size)}" for size in before.curves[call] if size not in sides[1]
         ]
-        is_ours = (call.operation, call.algorithm) in ours
+        # Other programs name algorithms of the library so.
+        is_ours = (call.operation, call.algorithm) in ours and call.known_setting.get("source") == "hockney"
         for size_B in sorted(sides[0].keys() & sides[1].keys()):
             change = _of_time(there, size_B, sides[0][size_B], sides[1][size_B], is_apart)
             (yardstick if is_ours else found).append(change)
