@@ -66,7 +66,7 @@ class VerifiedCell(BaseModel):
 _WHY_BACK: dict[Verdict, str] = {
     "slower": "slower",
     "not told": "interval holds 1",
-    "not timed": "no time",
+    "not timed": "too few times",
     "faster": "rules have no effect, or slow others",
 }
 
