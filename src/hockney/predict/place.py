@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,11 @@ class Place:
         """The same for ranks at the same places."""
         links = self.torus, self.below, self.uplinks, self.memory
         return self.levels.tobytes(), self.node, self.ppn, *links
+
+    @cached_property
+    def digest(self) -> str:
+        """Of `key`, the same in every process."""
+        return hashlib.sha256(repr(self.key).encode()).hexdigest()
 
     @property
     def is_spread(self) -> bool:

@@ -1,4 +1,4 @@
-"""The cache: compiled runners and other files that can be made again."""
+"""The cache: compiled runners, computed numbers and other files that can be made again."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 from hockney import reading, writing
 from hockney.errors import EnvironmentLack, RequestError
 
+_SUM_B = hashlib.sha256().digest_size
+MOST_COMPUTED_B = 256 * 2**20
+"""Of computed numbers; the least recently written go first."""
 SUMS = "SHA256SUMS"
 """What each file of a finished build holds, as `sha256sum` writes and checks it."""
 
@@ -99,6 +104,40 @@ def kept_text(kind: str, text: str, suffix: str) -> Path:
     except writing.NotWritten as error:
         raise EnvironmentLack(error.message, "set HOCKNEY_CACHE to a writable folder") from error
     return path
+
+
+def computed(digest: str, make: Callable[[], bytes]) -> bytes:
+    """What `make` computes, kept under this digest of all that it depends on where it can be kept."""
+    folder = cache_root() / "computed"
+    path = folder / digest
+    with contextlib.suppress(OSError, EnvironmentLack, RequestError):
+        expect_private(folder)
+        there = reading.content(path)
+        if there[:_SUM_B] == hashlib.sha256(there[_SUM_B:]).digest():
+            return there[_SUM_B:]
+    data = make()
+    with contextlib.suppress(OSError, EnvironmentLack, writing.NotWritten):
+        for each in (cache_root(), folder):
+            make_private(each)
+        writing.replace(path, hashlib.sha256(data).digest() + data)
+        newest_first = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        totals_B = accumulate(file.stat().st_size for file in newest_first)
+        for file, total_B in zip(newest_first, totals_B, strict=True):
+            if total_B > MOST_COMPUTED_B:
+                file.unlink(missing_ok=True)
+    return data
+
+
+@cache
+def code_version() -> str:
+    """Changes with every change of the package: sizes and times of its files."""
+    package = Path(__file__).parents[1]
+    states = (
+        (str(file), file.stat()) for suffix in ("py", "so") for file in sorted(package.rglob(f"*.{suffix}"))
+    )
+    return hashlib.sha256(
+        repr([(name, state.st_size, state.st_mtime_ns) for name, state in states]).encode()
+    ).hexdigest()
 
 
 def _sums(folder: Path, names: Iterable[str]) -> dict[str, str]:

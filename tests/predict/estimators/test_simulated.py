@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.system import System
-from hockney.predict.calibrate import Replay, replay_all
+from hockney.predict.calibrate import Replay, calibrate, replay_all
 from hockney.predict.estimators import _fitting, _simulation
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import procedure_of, simulated
@@ -295,6 +296,30 @@ def test_the_same_table_gives_the_same_answer(simulated_table: Table, system: Sy
     once, again = (simulated(training(seen, system)).predict(asked(seen)) for _ in range(2))
     assert (once.time_s == again.time_s).all()
     assert (once.low_s == again.low_s).all()
+
+
+def test_a_calibration_is_found_again_for_the_same_times_alone(
+    simulated_table: Table, system: System, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path))
+    monkeypatch.setattr(_fitting, "_KEPT_FROM", 0)
+    begun: list[int] = []
+
+    def counted(replays: Sequence[Replay], *rest: Any, **how: Any) -> Any:
+        begun.append(len(replays))
+        return calibrate(replays, *rest, **how)
+
+    monkeypatch.setattr(_fitting, "calibrate", counted)
+    seen = simulated_table(ranks=(2, 4, 8), mappings=["core"])
+    anew = simulated(training(seen, system)).predict(asked(seen))
+    count = len(begun)
+    found = simulated(training(seen, system)).predict(asked(seen))
+    assert len(begun) == count > 0
+    for name in ("time_s", "low_s", "high_s"):
+        assert np.array_equal(getattr(found, name), getattr(anew, name))
+    slower = seen.assign(time_s=seen["time_s"] * np.where(np.arange(len(seen)) == 0, 2.0, 1.0))
+    simulated(training(slower, system))
+    assert len(begun) > count
 
 
 def test_more_points_than_are_needed_are_drawn(

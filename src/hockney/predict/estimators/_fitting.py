@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 
 import numpy as np
@@ -22,6 +23,7 @@ from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import Scenario, Scenarios
 from hockney.records.keys import sizes_are_blocks
+from hockney.runner.cache import code_version, computed
 from hockney.statistics import CONFIDENCE
 
 _MOST = 4000
@@ -38,6 +40,8 @@ _RENDEZVOUS_B = (8192.0, 131072.0)
 """Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
 """The size above which libraries no longer copy what they send (UCX's zero copy)."""
+_KEPT_FROM = 1800
+"""Points times steps of a calibration that takes longer than to find it in the cache."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _PARTS = (2, 4)
@@ -83,11 +87,21 @@ class CalibratedFit:
     def fitted(self, layout: ParameterLayout, index: Index, steps: int) -> Calibration:
         scenarios = self._scenarios(index)
         begin = layout.start(self.start)
-        statistics = [self.training.statistic] * len(scenarios)
-        # Each is recorded once, and replayed before the first step and after each.
-        replayed = partial(self._replay, steps / (steps + 2))
-        replays = replay_all(scenarios, statistics, layout, begin, replayed)
-        return calibrate(replays, self.measured_s[index], layout, begin, steps=steps, replayed=replayed)
+        measured_s, statistics = self.measured_s[index], [self.training.statistic] * len(scenarios)
+
+        def anew() -> Calibration:
+            # Each is recorded once, and replayed before the first step and after each.
+            replayed = partial(self._replay, steps / (steps + 2))
+            replays = replay_all(scenarios, statistics, layout, begin, replayed)
+            return calibrate(replays, measured_s, layout, begin, steps=steps, replayed=replayed)
+
+        if index.size * steps < _KEPT_FROM:
+            return anew()
+        told = [getattr(layout, each.name) for each in fields(layout)]
+        depends = [begin.tobytes(), measured_s.tobytes(), told, statistics[:1], steps]
+        depends += [scenario.digest for scenario in scenarios]
+        digest = hashlib.sha256(f"{code_version()} {depends!r}".encode()).hexdigest()
+        return Calibration.loaded(computed(digest, lambda: anew().data()), layout)
 
     def _replay(self, steps: float) -> None:
         self._replayed += steps

@@ -1,0 +1,71 @@
+"""Computed numbers in the cache: found again, never trusted where damaged or others may write, bounded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from hockney.predict.calibrate import Calibration
+from hockney.predict.parameters import ParameterLayout
+from hockney.runner import cache
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "computed"
+
+
+def refuse() -> bytes:
+    raise AssertionError("computed again")
+
+
+def test_it_is_computed_once(folder: Path) -> None:
+    assert cache.computed("a", lambda: b"numbers") == b"numbers"
+    assert cache.computed("a", refuse) == b"numbers"
+    assert cache.computed("b", lambda: b"others") == b"others"
+    assert {file.name for file in folder.iterdir()} == {"a", "b"}
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"\0" * 100])
+def test_what_is_damaged_is_computed_again(folder: Path, damage: bytes) -> None:
+    cache.computed("a", lambda: b"numbers")
+    (folder / "a").write_bytes(damage)
+    assert cache.computed("a", lambda: b"numbers") == b"numbers"
+    assert cache.computed("a", refuse) == b"numbers"
+
+
+def test_a_folder_that_others_may_write_to_is_not_read(folder: Path) -> None:
+    cache.computed("a", lambda: b"numbers")
+    folder.chmod(0o777)
+    assert cache.computed("a", lambda: b"anew") == b"anew"
+
+
+def test_where_nothing_can_be_kept_it_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "file" / "cache"))
+    assert cache.computed("a", lambda: b"numbers") == b"numbers"
+
+
+def test_the_oldest_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MOST_COMPUTED_B", 250)
+    for name in "abc":
+        cache.computed(name, lambda: bytes(70))
+    assert {file.name for file in folder.iterdir()} == {"b", "c"}
+
+
+def test_a_calibration_is_read_as_it_was_written() -> None:
+    layout = ParameterLayout(np.array([0.0, 1.0]), ("bcast ring",), 4)
+    random = np.random.default_rng(0)
+    jacobian = sparse.csr_array(sparse.random_array((5, layout.count), density=0.1, rng=random))
+    normal = sparse.csr_array(jacobian.T @ jacobian)
+    theta, residual, weight = random.random(layout.count), random.random(5), random.random(5)
+    written = Calibration(layout, theta, residual, -3.25, jacobian, weight, normal)
+    read = Calibration.loaded(written.data(), layout)
+    for name in ("theta", "residual", "loss", "weight"):
+        assert np.array_equal(getattr(read, name), getattr(written, name))
+    for name in ("jacobian", "normal"):
+        assert np.array_equal(getattr(read, name).toarray(), getattr(written, name).toarray())
