@@ -137,7 +137,7 @@ def test_an_interrupt_ends_all_requests_of_a_file(
         asked.append(words)
         return report(Incomplete("interrupted"), as_json=True)
 
-    monkeypatch.setattr("hockney.cli.predict.each.call", interrupted)
+    monkeypatch.setattr("hockney.terminal.requests.call", interrupted)
     code, out, err = run("--each", file)
     assert (code, out, len(asked)) == (4, "", 1)
     assert err.startswith("error: interrupted")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,13 @@ FORM = 'write {"operation": "bcast", "machine": "orfeo_thin", "ranks": 48, "byte
 
 def answered(file: Path, group: str) -> Iterator[tuple[str, int]]:
     """The answer of each request, on a line, and its exit code. RequestError where the file cannot be read."""
-    for number, line in reading.lines(file, FORM):
+    # A script that writes to standard input may wait for each answer.
+    piped = enumerate(iter(sys.stdin.buffer.readline, b""), 1)
+    for number, line in piped if str(file) == "-" else reading.lines(file, FORM):
         # What an answer warns of is part of it.
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
             try:
-                request = reading.parsed(line, reading.printable(file), FORM, line=number)
+                request = reading.parsed(line.removeprefix(BOM_UTF8), reading.printable(file), FORM, line=number)
                 code = call([group, *_words(request, f"{reading.printable(file)}:{number}"), "--json"])
             except RequestError as error:
                 code = report(error, as_json=True)

@@ -19,7 +19,7 @@ from hockney.terminal.requests import answered
     of=predict,
 )
 def each(
-    file: Annotated[Path, typer.Argument(help="Requests, a JSON object a line.")],
+    file: Annotated[Path, typer.Argument(help="Requests, a JSON object a line, or - for standard input.")],
 ) -> None:
     """Answer all requests of a file, a JSON object a line, with one start.
 
