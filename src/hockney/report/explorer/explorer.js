@@ -582,8 +582,8 @@ values.addEventListener("toggle", () => { if (values.open) drawTable(); });
 
 root.append(chooser, legend, html("div", {class: "panels"}, ...panels.map(panel => panel.element)), readout, values, tip);
 root.hidden = false;
-// What the explorer shows, too.
-for (const each of document.querySelectorAll("details.drawn")) each.open = false;
+// What the explorer shows, too, and may stand below it.
+document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("details.drawn").forEach(each => { each.open = false; }));
 follow(choice);
 performance.mark("explored");
 
