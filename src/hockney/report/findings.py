@@ -153,7 +153,7 @@ def faster_in_words(name: str, other: str, rows: pd.DataFrame) -> str:
     fast, slow = (other, name) if ratio.median() > 1 else (name, other)
     gains = ratio if ratio.median() > 1 else 1 / ratio
     ends = f"{gains.min():.2f} to {gains.max():.2f} ×, {points}"
-    is_sure = bool(rows["is_told"].any()) and gains.min() > 1
+    is_sure = bool(rows["is_told"].any()) and gains.min() > 1 / (1 + TIE)
     return gain_in_words(fast, slow, gains.median(), ends, is_sure=is_sure)
 
 
