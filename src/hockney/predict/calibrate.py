@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from io import BytesIO
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -33,7 +34,10 @@ _REORDER = (3, 7)
 _IMPORTANCE = 0.7
 """A point of P ranks weighs (P / most ranks) to that power: predictions extrapolate from the larger runs."""
 _TOGETHER = 32
-"""Traces that one thread records in turn: handing over each takes as long as a small one."""
+"""Traces that one thread records or replays in turn: handing over each takes as long as a small one."""
+Curves = Callable[[Scenario], CostCurves]
+Given = TypeVar("Given")
+Done = TypeVar("Done")
 
 
 class Replay:
@@ -169,20 +173,25 @@ def replay_all(
 ) -> list[Replay]:
     """Recorded traces of all scenarios; `replayed` is called after each."""
     curves = _curves(layout, theta)
-    pairs = list(zip(scenarios, statistics, strict=True))
 
-    def recorded(first: int) -> list[Replay]:
-        recordings = []
-        for scenario, statistic in pairs[first : first + _TOGETHER]:
-            recordings.append(Replay(scenario, statistic, layout, curves(scenario)))
-            replayed()
-        return recordings
+    def recorded(pair: tuple[Scenario, str]) -> Replay:
+        scenario, statistic = pair
+        recording = Replay(scenario, statistic, layout, curves(scenario))
+        replayed()
+        return recording
 
+    return _by_threads(recorded, list(zip(scenarios, statistics, strict=True)))
+
+
+def _by_threads(work: Callable[[Given], Done], items: Sequence[Given]) -> list[Done]:
+    """`work` of each item, in their order, on all processors: what the simulator does needs no lock."""
+    parts = range(0, len(items), _TOGETHER)
     with ThreadPoolExecutor() as pool:
-        return list(chain.from_iterable(pool.map(recorded, range(0, len(pairs), _TOGETHER))))
+        done = pool.map(lambda first: [work(item) for item in items[first : first + _TOGETHER]], parts)
+        return list(chain.from_iterable(done))
 
 
-def _curves(layout: ParameterLayout, theta: Array) -> Callable[[Scenario], CostCurves]:
+def _curves(layout: ParameterLayout, theta: Array) -> Curves:
     """Costs for ordering, one set for each schedule."""
     of_label = cache(partial(layout.curves, theta))
     return lambda scenario: of_label(scenario.label, scenario.place.shares_links)
@@ -220,14 +229,15 @@ def calibrate(
     damping = _DAMPING
     best, best_residual = theta, np.full(observed.shape, np.inf)
     for step in range(steps + 1):
-        if step in _REORDER:
-            curves = _curves(layout, theta)
-            for replay in replays:
+        curves = _curves(layout, theta) if step in _REORDER else None
+
+        def slope(replay: Replay, theta: Array = theta, curves: Curves | None = curves) -> tuple[float, Array]:
+            if curves is not None:
                 replay.order(curves(replay.scenario))
-        slopes = []
-        for replay in replays:
-            slopes.append(replay.slope(theta))
             replayed()
+            return replay.slope(theta)
+
+        slopes = _by_threads(slope, replays)
         residual = observed - np.array([value for value, _ in slopes])
         scale = _scale(residual)
 
