@@ -7,7 +7,16 @@ from tests.factories import version_1
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
-from hockney.machine.select import matching, parse_where, select_effect, select_entry, title, titles, words
+from hockney.machine.select import (
+    expect_names,
+    matching,
+    parse_where,
+    select_effect,
+    select_entry,
+    title,
+    titles,
+    words,
+)
 from hockney.models.effects.base import Effect
 
 
@@ -122,3 +131,11 @@ def test_effects_of_two_libraries_are_ambiguous(machine: Machine) -> None:
         select_effect(machine, "matching", {})
     assert caught.value.hint == "choose one with --where mpi=WORD"
     assert select_effect(machine, "matching", {"mpi": "B"}).mpi == "B"
+
+
+def test_a_condition_on_what_nothing_has_is_refused_with_what_there_is() -> None:
+    expect_names(["variant"], ["variant", "mpi"])
+    expect_names(["anything"], [])
+    with pytest.raises(RequestError) as error:
+        expect_names(["varient"], ["variant", "mpi"])
+    assert error.value.hint == "did you mean 'variant'? known: mpi, variant"

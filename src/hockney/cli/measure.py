@@ -98,7 +98,7 @@ def _show_measured(answer: api.MeasureAnswer) -> None:
     show_collectives(answer.collectives, f"report {answer.campaign}")
     for line in answer.effects[:MOST_EFFECTS]:
         say.line(line)
-    took = f"{counted(answer.measured, 'new record')} in {format_duration(answer.measure_s)}"
+    took = f"{counted(answer.measured, 'visit')} in {format_duration(answer.measure_s)}"
     run = f"The run was {answer.run}: {RUNS[answer.run]}. " if answer.run else ""
     say.line(f"{run}{took}, {answer.records} in {answer.campaign}.")
     _show_missing(answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from hockney.errors import RequestError
@@ -168,6 +168,16 @@ def parse_where(conditions: Sequence[str]) -> dict[str, str]:
             raise RequestError(f"{condition!r} is not a condition", "write for example --where mapping=core")
         filters[name] = word
     return filters
+
+
+def expect_names(conditions: Iterable[str], known: Iterable[str]) -> None:
+    """RequestError for a condition on what nothing has; without anything known there is nothing to compare."""
+    there = sorted(set(known))
+    for name in conditions:
+        if there and name not in there:
+            raise RequestError(
+                f"nothing was measured by {name!r}", f"{did_you_mean(name, there)}known: {', '.join(there)}"
+            )
 
 
 def _words(entries: Sequence[Entry | Effect], name: str) -> list[str]:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.select import collective_title, collective_words, parse_where
+from hockney.machine.select import collective_title, collective_words, expect_names, parse_where, words
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
@@ -249,7 +250,10 @@ def _of_models(case: CollectiveCase, ranks: int, size_B: int) -> tuple[list[Algo
     if not has_machine(case):
         return [], []
     filters = {**parse_where(case.where), **({"mapping": case.mapping} if case.mapping else {})}
-    models = [model for model in machine_of(case).collectives if model.operation == case.operation]
+    machine = machine_of(case)
+    named = [*map(words, machine.point_to_point), *map(collective_words, machine.collectives)]
+    expect_names(filters, chain.from_iterable(named))
+    models = [model for model in machine.collectives if model.operation == case.operation]
     published_ones = [published(model, ranks, size_B) for model in models if not model.statistic]
     fitted = [model for model in models if model.statistic and _answers(model, filters, case.segment_B)]
     rows = [

@@ -189,7 +189,7 @@ def _steps(request: ScheduleRequest, schedule: Schedule) -> Figure:
     sizes = f"; messages of {format_bytes(lengths[0])}" if lengths and lengths[-1] else ""
     if len(lengths) > 1:
         sizes += f" to {format_bytes(lengths[-1])}"
-    axes.set_xlabel(f"round (a rank sends one message and receives one at a time){sizes}")
+    axes.set_xlabel(f"round (one send and one receive at a time){sizes}")
     axes.legend(
         handles=[
             Line2D([], [], color="#0072B2", label="to a higher rank"),

@@ -133,7 +133,7 @@ def _doubt(size: api.PredictedSize) -> str:
     if size.model_off is not None:
         least, most = size.model_off
         by = f"{least:.3g}" if f"{least:.3g}" == f"{most:.3g}" else f"{least:.3g} to {most:.3g}"
-        return f"The simulation is off by a factor of {by} on measured rows: see the intervals."
+        return f"The simulation is off by a factor of {by} on measured rows."
     if any(row.high_s for row in size.algorithms):
         return "Their intervals overlap."
     return "No collective was measured here to check the simulation."
