@@ -218,9 +218,9 @@ def checked(
         return model.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        hint = f"see `hockney {verb} --help`"
+        said, hint = first["msg"].removeprefix("Value error, "), f"see `hockney {verb} --help`"
         if not first["loc"]:
-            raise RequestError(first["msg"].removeprefix("Value error, "), hint) from error
+            raise RequestError(said, hint) from error
         name = str(first["loc"][0])
         what = called.get(name, "--" + name.replace("_", "-"))
         if first["type"] == "literal_error":
@@ -234,4 +234,4 @@ def checked(
             raise RequestError(
                 f"unknown {what} {first['input']!r}", f"{near}known: {', '.join(known)}"
             ) from error
-        raise RequestError(f"{what} {given.get(name, first['input'])!r}: {first['msg']}", hint) from error
+        raise RequestError(f"{what} {given.get(name, first['input'])!r}: {said}", hint) from error

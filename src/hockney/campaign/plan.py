@@ -127,7 +127,10 @@ class Launching(BaseModel):
     @model_validator(mode="after")
     def _fills_its_nodes(self) -> Self:
         if self.nodes is not None and self.ranks % self.nodes:
-            raise ValueError(f"{self.ranks} ranks are not as many on each of {self.nodes} nodes: see --ranks")
+            whole = -(-self.ranks // self.nodes) * self.nodes
+            raise ValueError(
+                f"{self.ranks} ranks are not as many on each of {self.nodes} nodes; {whole} would be"
+            )
         return self
 
 
