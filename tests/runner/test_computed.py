@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from hockney import _core
 from hockney.predict.calibrate import Calibration
 from hockney.predict.parameters import ParameterLayout
 from hockney.runner import cache
@@ -55,6 +56,19 @@ def test_the_oldest_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for name in "abc":
         cache.computed(name, lambda: bytes(70))
     assert {file.name for file in folder.iterdir()} == {"b", "c"}
+
+
+def test_another_build_of_the_extension_is_another_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It need not lie beside the package: an editable installation has it elsewhere."""
+    extension = tmp_path / "_core.so"
+    monkeypatch.setattr(_core, "__file__", str(extension))
+    extension.write_bytes(b"a")
+    before = cache.code_version.__wrapped__()
+    assert cache.code_version.__wrapped__() == before
+    extension.write_bytes(b"ab")
+    assert cache.code_version.__wrapped__() != before
 
 
 def test_a_calibration_is_read_as_it_was_written() -> None:

@@ -47,20 +47,20 @@ class Scenario:
     @property
     def key(self) -> Hashable:
         """The same for points that are simulated alike: mappings may put ranks at the same places."""
-        return *self._told, self.place.key
+        return *self._course, self.place.key
 
     @property
     def digest(self) -> str:
         """Of `key`, the same in every process."""
-        return hashlib.sha256(repr((self._told, self.place.digest)).encode()).hexdigest()
+        return hashlib.sha256(repr((self._course, self.place.digest)).encode()).hexdigest()
 
     @property
-    def _told(self) -> tuple[Hashable, ...]:
-        told = [
+    def _course(self) -> tuple[Hashable, ...]:
+        phases = [
             (collective, algorithm, *(getattr(problem, name) for name in _TOLD))
             for collective, algorithm, problem in self.run.phases
         ]
-        return self.label, self.ranks, self.size_B, self.run.start, self.run.end, tuple(told)
+        return self.label, self.ranks, self.size_B, self.run.start, self.run.end, tuple(phases)
 
 
 _TOLD = tuple(name for name in dir(Problem) if not name.startswith("_"))

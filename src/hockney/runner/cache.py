@@ -15,7 +15,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-from hockney import reading, writing
+from hockney import _core, reading, writing
 from hockney.errors import EnvironmentLack, RequestError
 
 _SUM_B = hashlib.sha256().digest_size
@@ -130,14 +130,10 @@ def computed(digest: str, make: Callable[[], bytes]) -> bytes:
 
 @cache
 def code_version() -> str:
-    """Changes with every change of the package: sizes and times of its files."""
-    package = Path(__file__).parents[1]
-    states = (
-        (str(file), file.stat()) for suffix in ("py", "so") for file in sorted(package.rglob(f"*.{suffix}"))
-    )
-    return hashlib.sha256(
-        repr([(name, state.st_size, state.st_mtime_ns) for name, state in states]).encode()
-    ).hexdigest()
+    """Changes with every change of the package: sizes and times of its files, and of the extension, wherever it is."""
+    files = [*sorted(Path(__file__).parents[1].rglob("*.py")), Path(_core.__file__)]
+    states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.sha256(repr(states).encode()).hexdigest()
 
 
 def _sums(folder: Path, names: Iterable[str]) -> dict[str, str]:

@@ -97,8 +97,8 @@ class CalibratedFit:
 
         if index.size * steps < _KEPT_FROM:
             return anew()
-        told = [getattr(layout, each.name) for each in fields(layout)]
-        depends = [begin.tobytes(), measured_s.tobytes(), told, statistics[:1], steps]
+        choices = [getattr(layout, each.name) for each in fields(layout)]
+        depends = [begin.tobytes(), measured_s.tobytes(), choices, self.training.statistic, steps]
         depends += [scenario.digest for scenario in scenarios]
         digest = hashlib.sha256(f"{code_version()} {depends!r}".encode()).hexdigest()
         return Calibration.loaded(computed(digest, lambda: anew().data()), layout)
