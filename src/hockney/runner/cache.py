@@ -130,7 +130,7 @@ def computed(digest: str, make: Callable[[], bytes]) -> bytes:
 
 @cache
 def code_version() -> str:
-    """Changes with every change of the package: sizes and times of its files, and of the extension, wherever it is."""
+    """Changes with every change of the package or the extension: sizes and times of their files."""
     files = [*sorted(Path(__file__).parents[1].rglob("*.py")), Path(_core.__file__)]
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return hashlib.sha256(repr(states).encode()).hexdigest()
