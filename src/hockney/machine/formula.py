@@ -9,10 +9,8 @@ from hockney.machine.file import Entry, at_level
 from hockney.models import _lines
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.views import latex as mathematics
+from hockney.records.table import DIRECTIONS
 from hockney.units import format_bytes, format_rate, format_size, format_time
-
-MESSAGES = {"bidirectional": 2}
-"""Messages that pass in the time of one, where it is more than one: both directions count."""
 
 OVERSUBSCRIBED = "measured with more ranks than cores: not a latency"
 
@@ -188,7 +186,7 @@ def bandwidth(entry: Entry, fit: Fit) -> Parameter | None:
     T is that of the last regime with two measured sizes or more, because a single size shows no slope; of
     the last regime where nothing was measured. The interval holds what the `LAST` points reach beyond α.
     """
-    regime, factor = _regimes_with_slope(entry, fit)[-1], MESSAGES.get(entry.operation, 1)
+    regime, factor = _regimes_with_slope(entry, fit)[-1], DIRECTIONS.get(entry.operation, 1)
     beta, alpha_s = regime.beta_s_per_B, regime.alpha_s.value
     rate = beta.inverse.scaled(factor, "B/s") if beta.value else None
     if rate is None or rate.low is None or rate.high is None or rate.value < 0:

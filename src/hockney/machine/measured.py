@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import pandas as pd
 
 from hockney.machine.file import Entry, Point, at_level
-from hockney.machine.formula import MESSAGES, interval, stated
+from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, differences, words
 from hockney.models.base import Parameter, preferred_model
 from hockney.models.effects.base import Effect
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
+from hockney.records.table import DIRECTIONS
 
 _UNNAMED = ("operation", "locality", "source")
 MOST_NAMED = 2
@@ -78,10 +79,15 @@ def _said(called: str, parameter: Parameter) -> str:
     return f"{_UNIT.sub('', called).replace('_', ' ')} {stated(parameter)}{bounds}"
 
 
+def pairs_of(entry: Entry) -> int:
+    """Pairs of ranks that communicate at the same time."""
+    pairs = entry.other.get("pairs", "1")
+    return int(pairs) if pairs.isdigit() else 1
+
+
 def throughputs(entry: Entry) -> list[Throughput]:
     """Of each size at the entry's level; none of an empty message."""
-    pairs = entry.other.get("pairs", "1")
-    streams = MESSAGES.get(entry.operation, 1) * (int(pairs) if pairs.isdigit() else 1)
+    streams = DIRECTIONS.get(entry.operation, 1) * pairs_of(entry)
     return [_throughput(point, streams) for point in at_level(entry.measurements.points) if point.size_B]
 
 

@@ -12,12 +12,13 @@ from pydantic import Field, computed_field
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry
-from hockney.machine.formula import MESSAGES, OVERSUBSCRIBED, formula, published, regime_of
+from hockney.machine.formula import OVERSUBSCRIBED, formula, published, regime_of
 from hockney.machine.levels import level_remark
 from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import title
 from hockney.models.base import Regime, corrected, correction_share, interval, predict
 from hockney.records.series import Series, size_place
+from hockney.records.table import DIRECTIONS
 from hockney.units import format_bytes, percent
 
 
@@ -115,7 +116,7 @@ def predict_message(entry: Entry, size_B: int, model: str, beyond: float = 1.0) 
         weight=float(correction_share(fit, size_B, measured)),
         low_s=None if bounds is None else _widened(time_s, min(float(bounds[0]), least * time_s), 1 + steps),
         high_s=None if bounds is None else _widened(time_s, max(float(bounds[1]), most * time_s), 1 + steps),
-        bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
+        bandwidth_B_per_s=DIRECTIONS.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
         regime=fit.regimes[index],
         formula=formula(fit, index),
         extrapolated=extrapolated,

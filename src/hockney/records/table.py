@@ -38,7 +38,7 @@ STATED = ("eager_limit_B", "breaks_B")
 """What a library says of itself, by channel: a size, or several."""
 
 DIRECTIONS: Mapping[str, int] = {"bandwidth": 1, "bidirectional": 2}
-"""Windowed operations, with the messages that pass in one slot of the window."""
+"""Windowed operations, with the messages that pass in one slot of the window; others pass one."""
 
 _IN_FILE = {column.name: column.in_file for column in ALL if column.in_file}
 """Columns of seconds, which a file holds as microseconds under another name."""

@@ -16,7 +16,7 @@ from pydantic import Field
 from hockney.machine import formula
 from hockney.machine.file import Entry, Machine, series_of
 from hockney.machine.formula import formulas
-from hockney.machine.measured import Throughput, surest, throughputs
+from hockney.machine.measured import Throughput, pairs_of, surest, throughputs
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.records.columns import SAME_RANKS, SCALE
 from hockney.records.keys import TRANSFERS
@@ -85,8 +85,7 @@ class MessageCurve:
     @property
     def pairs(self) -> int:
         """Pairs of ranks that communicate at the same time."""
-        pairs = self.entry.other.get("pairs", "1")
-        return int(pairs) if pairs.isdigit() else 1
+        return pairs_of(self.entry)
 
     @property
     def streams(self) -> int:

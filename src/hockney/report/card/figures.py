@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from hockney.machine.file import Entry
-from hockney.machine.formula import MESSAGES
 from hockney.machine.select import collective_title
 from hockney.models.base import predict
 from hockney.models.collectives.base import CollectiveModel
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
+from hockney.records.table import DIRECTIONS
 from hockney.report.axes import rate_unit
 from hockney.report.card.content import fit_of, label
 from hockney.report.drawing import Drawing
@@ -80,7 +80,7 @@ def messages(entries: Sequence[Entry]) -> Drawing | None:
 def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
     """Bytes per second; no number, which is not drawn, where the end of an interval is 0 s."""
     rate = np.full(len(size_B), np.nan)
-    np.divide(MESSAGES.get(entry.operation, 1) * size_B, time_s, out=rate, where=time_s > 0)
+    np.divide(DIRECTIONS.get(entry.operation, 1) * size_B, time_s, out=rate, where=time_s > 0)
     return rate
 
 
