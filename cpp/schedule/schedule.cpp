@@ -197,7 +197,7 @@ int Builder::add(Kind kind, int peer, int tag, const Region& from, const Region&
     expect_held(held_B_);
     ++latest_;
     if (taker_ != nullptr) {
-        taker_->take(kind, peer, tag, kind == Kind::send ? from.length_B : into.length_B, after);
+        taker_->take(kind, peer, tag, kind == Kind::send ? from : into, after);
         return latest_;
     }
     schedule_.steps.emplace_back();

@@ -156,12 +156,13 @@ class Tally {
     std::size_t count_ = 0;
 };
 
-// Takes a rank's steps as they come, for the simulator, which needs no memories. `after` may hold
+// Takes a rank's steps as they come, for the simulator, which needs no memories but how long the region is
+// that is sent or written, and of vectors that are cut unevenly where it lies. `after` may hold
 // Builder::none, and lacks the copy of an input that the output would overwrite: who takes steps in order has
 // had it before.
 class StepTaker {
   public:
-    virtual void take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) = 0;
+    virtual void take(Kind kind, int peer, int tag, const Region& region, const Steps& after) = 0;
 
   protected:
     ~StepTaker() = default;

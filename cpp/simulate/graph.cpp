@@ -242,7 +242,8 @@ void Graph::Ordered::write(int rank, Writer& writer) const {
         if (operation.kind == Kind::reduce)
             writer.work(operation.amount, steps);
         else
-            writer.take(operation.kind, operation.peer, tag_[first + number], operation.amount, steps);
+            writer.take(operation.kind, operation.peer, tag_[first + number],
+                        {Memory::input, 0, operation.amount}, steps);
     }
 }
 

@@ -45,13 +45,16 @@ struct Symmetry {
 struct Course {
     int first = 0;
     bool is_inward = false;
-    Symmetry alike;  // the ranks that do the same, whatever it costs them
+    Symmetry alike;                   // the ranks that do the same, whatever it costs them
+    const Problem* uneven = nullptr;  // … but for blocks of its vector that differ by one element
 };
 
 // What is simulated: one operation after another, each rank going on to the next by itself.
 struct Workload {
     int ranks = 0;
-    std::function<void(int phase, int rank, std::vector<Act>& acts)> program;
+    // With `uneven`, as rank 0 stands for all.
+    std::function<void(int phase, int rank, std::vector<Act>& acts, Uneven* uneven)> program;
+    Sizes* sizes = nullptr;
     bool rendezvous = false;      // whether some message may be
     std::vector<Course> courses;  // by phase
     Domains domains;
@@ -191,7 +194,7 @@ class Order {
     void load(int rank) {
         Running& mine = at(rank);
         const std::size_t before = mine.acts.capacity();
-        workload_.program(mine.phase, rank, mine.acts);
+        workload_.program(mine.phase, rank, mine.acts, nullptr);
         room_.take(mine.acts.capacity() - before, sizeof(Act));
         mine.next = mine.found = 0;
     }

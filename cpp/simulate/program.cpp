@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "uneven.hpp"
+
 namespace hockney {
 
 std::uint32_t Sizes::index(Bytes size_B) {
@@ -16,18 +18,19 @@ std::uint32_t Sizes::index(Bytes size_B) {
     return latest_;
 }
 
-void Writer::begin(std::vector<Act>& acts) {
+void Writer::begin(std::vector<Act>& acts, Uneven* uneven) {
     acts.clear();
     acts_ = &acts;
+    uneven_ = uneven;
     steps_.clear();
     awaited_ = 0;
     goes_back_ = false;
 }
 
-void Writer::take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) {
+void Writer::take(Kind kind, int peer, int tag, const Region& region, const Steps& after) {
     await(after);
     const auto i = static_cast<std::uint32_t>(steps_.size());
-    const std::uint32_t size = sizes_.index(length_B);
+    const std::uint32_t size = uneven_ != nullptr ? uneven_->index(region) : sizes_.index(region.length_B);
     Op waiting = Op::finish;
     switch (kind) {
         case Kind::send:
@@ -57,8 +60,7 @@ void Writer::work(Bytes ticks, const Steps& after) {
 
 void Writer::take(const RankSchedule& schedule) {
     for (const Step& step : schedule.steps)
-        take(step.kind, step.peer, step.tag,
-             step.kind == Kind::send ? step.from.length_B : step.into.length_B, step.after);
+        take(step.kind, step.peer, step.tag, step.kind == Kind::send ? step.from : step.into, step.after);
 }
 
 void Writer::end() {

@@ -62,6 +62,8 @@ class Sizes {
     std::uint32_t latest_ = 0;
 };
 
+class Uneven;
+
 // Writes one rank's program as its steps come. A receive is waited for where a step needs it, the rest in the
 // end, all that are needed at one place together: just as the runner does. Without `rendezvous` there are no
 // `post` and `sent`.
@@ -69,8 +71,9 @@ class Writer final : public StepTaker {
   public:
     Writer(bool rendezvous, Sizes& sizes) : rendezvous_(rendezvous), sizes_(sizes) {}
 
-    void begin(std::vector<Act>& acts);
-    void take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) override;
+    // With `uneven`, acts have numbers of its parts in place of sizes.
+    void begin(std::vector<Act>& acts, Uneven* uneven = nullptr);
+    void take(Kind kind, int peer, int tag, const Region& region, const Steps& after) override;
     void take(const RankSchedule& schedule);
     // A computation of so many ticks.
     void work(Bytes ticks, const Steps& after);
@@ -84,6 +87,7 @@ class Writer final : public StepTaker {
     bool rendezvous_;
     Sizes& sizes_;
     std::vector<Act>* acts_ = nullptr;
+    Uneven* uneven_ = nullptr;
     std::vector<Act> steps_;     // what waiting for each is; `finish` where there is nothing to wait for
     std::uint32_t awaited_ = 0;  // the last receive of the list that is waited for so far
     bool goes_back_ = false;     // from it to one that is listed before it

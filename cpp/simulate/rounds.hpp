@@ -1,17 +1,20 @@
 // Takes the steps of ranks that are alike, one step of all ranks after another. What one of them receives,
 // all have sent before: in a schedule that does not block, a step comes after the one it is matched with. So
 // one rank's steps tell what all do, messages are found by a table of one rank's, and memory is passed from
-// end to end. Only for eager messages over links that nobody shares.
+// end to end: for the messages that are under way, and one rank's steps. Only for eager messages over links
+// that nobody shares.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "order.hpp"
+#include "uneven.hpp"
 
 namespace hockney {
 
@@ -20,7 +23,9 @@ class Rounds {
   public:
     Rounds(const Workload& workload, Sink& sink, int phase)
         : workload_(workload), phase_(phase), sink_(sink) {
-        workload.program(phase, 0, acts_);
+        if (workload.course(phase).uneven != nullptr)
+            uneven_.emplace(*workload.course(phase).uneven, is_shifted());
+        workload.program(phase, 0, acts_, uneven_ ? &*uneven_ : nullptr);
     }
 
     void run() {
@@ -28,8 +33,9 @@ class Rounds {
             if (acts_[i].op == Op::receive) {
                 i = receive(i);
             } else if (acts_[i].op == Op::send) {
-                all(acts_[i], under_way_[{acts_[i].peer, acts_[i].tag}] = new_block());
-                ++i;
+                const std::int32_t block = new_block();
+                under_way_[{acts_[i].peer, acts_[i].tag}] = {block, std::uint32_t{acts_[i].size}};
+                all(acts_[i++], block);
             } else {
                 all(acts_[i++], none);
             }
@@ -52,6 +58,11 @@ class Rounds {
         return rank < to_last ? rank + of_first : rank - to_last;
     }
 
+    // From that peer to rank 0.
+    std::int32_t back(std::int32_t of_first) const {
+        return is_shifted() ? workload_.ranks - of_first : of_first;
+    }
+
     std::int32_t new_block() {
         if (!free_.empty()) {
             const std::int32_t block = free_.back();
@@ -64,15 +75,9 @@ class Rounds {
         return static_cast<std::int32_t>(first);
     }
 
-    // What is the same for all ranks.
-    static Event begin(const Act& act) {
-        Event event{};
-        event.is_overtaken = act.is_overtaken;
-        event.is_disordered = act.is_disordered;
-        return event;
-    }
-    // Field by field, where it stays: an event that is copied at once waits for what was just stored.
-    void write(Event& event, const Act& act, std::int32_t rank, std::int32_t block) const {
+    // Field by field, where it stays: an event that is copied at once waits for what was just stored. False
+    // where the act is none of this rank's.
+    bool write(Event& event, const Act& act, std::int32_t rank, std::int32_t block) {
         event.rank = rank;
         event.peer = event.slot = none;
         event.step = act.step;
@@ -81,17 +86,29 @@ class Rounds {
         event.op = act.op;
         event.is_first = act.op == Op::send;
         event.is_last = act.is_last;
-        if (act.peer == none) return;
-        event.peer = peer_of(rank, act.peer);
-        event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, event.peer));
-        event.slot = block + (act.op == Op::send ? rank : event.peer);
+        event.is_overtaken = act.is_overtaken;
+        event.is_disordered = act.is_disordered;
+        if (act.peer != none) {
+            event.peer = peer_of(rank, act.peer);
+            event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, event.peer));
+            event.slot = block + (act.op == Op::send ? rank : event.peer);
+        }
+        if (!uneven_ || act.op == Op::finish) return true;
+        const std::uint32_t size =
+            uneven_->size(act.size, act.op == Op::receive ? event.peer : rank, *workload_.sizes);
+        event.size = size & most_sizes;
+        return size != Uneven::empty;
     }
 
     void all(const Act& act, std::int32_t block) {
-        Event event = begin(act);
-        for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
-            write(event, act, rank, block);
-            sink_.take(&event, 1);
+        Event event{};
+        Uneven::Holders who{0, workload_.ranks};
+        if (uneven_ && act.op != Op::finish) who = uneven_->holders(act.size);
+        std::int32_t rank = who.first;
+        if (act.op == Op::receive) rank = peer_of(rank, back(act.peer));
+        for (; who.count > 0; --who.count) {
+            if (write(event, act, rank, block)) sink_.take(&event, 1);
+            if (++rank == workload_.ranks) rank = 0;
         }
     }
 
@@ -100,22 +117,24 @@ class Rounds {
         std::size_t end = first;
         arrived_.clear();
         do {
-            const Act& act = acts_[end];
-            const std::int32_t sent_to = is_shifted() ? workload_.ranks - act.peer : act.peer;
-            const auto sent = under_way_.find({sent_to, act.tag});
+            Act& act = acts_[end];
+            const auto sent = under_way_.find({back(act.peer), act.tag});
             if (sent == under_way_.end()) throw std::invalid_argument("the schedule blocks");
-            arrived_.push_back(sent->second);
+            arrived_.push_back(sent->second.first);
+            act.size = sent->second.second & most_sizes;
             under_way_.erase(sent);
         } while (!acts_[end++].is_last);
         if (arrived_.size() == 1) {
             all(acts_[first], arrived_.front());
         } else {
-            group_.clear();
-            for (std::size_t i = first; i < end; ++i) group_.push_back(begin(acts_[i]));
+            group_.resize(end - first);
             for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
+                std::size_t count = 0;
                 for (std::size_t i = first; i < end; ++i)
-                    write(group_[i - first], acts_[i], rank, arrived_[i - first]);
-                sink_.take(group_.data(), group_.size());
+                    if (write(group_[count], acts_[i], rank, arrived_[i - first])) ++count;
+                if (count == 0) continue;
+                group_[count - 1].is_last = true;
+                sink_.take(group_.data(), count);
             }
         }
         free_.insert(free_.end(), arrived_.begin(), arrived_.end());
@@ -126,8 +145,9 @@ class Rounds {
     int phase_;
     Sink& sink_;
     std::vector<Act> acts_;  // of rank 0
-    // By the distance that it goes and its tag: the first slot.
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> under_way_;
+    std::optional<Uneven> uneven_;
+    // By the distance that it goes and its tag: the first slot, and its size.
+    std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::uint32_t>> under_way_;
     std::int64_t blocks_ = 0;
     std::vector<std::int32_t> free_, arrived_;
     std::vector<Event> group_;

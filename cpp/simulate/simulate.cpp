@@ -32,15 +32,15 @@ class Programs {
             ordered_.push_back(phase.graph ? std::make_unique<Graph::Ordered>(*phase.graph, costs) : nullptr);
     }
 
-    void write(int number, int rank, std::vector<Act>& acts) {
+    void write(int number, int rank, std::vector<Act>& acts, Uneven* uneven) {
         const Phase& phase = phases_[static_cast<std::size_t>(number)];
-        writer_.begin(acts);
+        writer_.begin(acts, uneven);
         if (phase.graph)
             ordered_[static_cast<std::size_t>(number)]->write(rank, writer_);
         else if (phase.written)
             writer_.take((*phase.written)[static_cast<std::size_t>(rank)]);
         else
-            generate(*phase.algorithm, phase.problem, rank, builder_);
+            generate(*phase.algorithm, uneven ? uneven->even() : phase.problem, rank, builder_);
         writer_.end();
     }
 
@@ -51,14 +51,39 @@ class Programs {
     Builder builder_;
 };
 
+// Of an element of each rank: with it the vector is still one that can be counted.
+constexpr Bytes most_uneven_B = Bytes{1} << 58;
+
+// Whether blocks of a vector that cannot be divided evenly differ in size; and whether some blocks or their
+// last segments are empty.
+bool is_uneven(const Phase& phase) {
+    const Problem& p = phase.problem;
+    return phase.algorithm->is_divided && p.bytes / p.element_B % p.ranks != 0;
+}
+bool has_empty_parts(const Problem& p) {
+    const Bytes least = p.bytes / p.element_B / p.ranks;
+    return least == 0 || (p.segment_B > 0 && least % (p.segment_B / p.element_B) == 0);
+}
+
 // `copies_count`: whether it matters who copies, though it may cost nothing.
-Workload workload(const std::vector<Phase>& phases, Programs& programs, bool rendezvous, bool copies_count) {
+Workload workload(const std::vector<Phase>& phases, Programs& programs, Sizes& sizes, bool rendezvous,
+                  bool copies_count, bool noise) {
     Workload work;
     work.ranks = phases.front().problem.ranks;
     work.rendezvous = rendezvous;
-    work.program = [&](int phase, int rank, std::vector<Act>& acts) { programs.write(phase, rank, acts); };
-    for (const Phase& phase : phases)
-        work.courses.push_back({phase.problem.root, flows_inward(phase), symmetry(phase, copies_count)});
+    work.sizes = &sizes;
+    work.program = [&](int phase, int rank, std::vector<Act>& acts, Uneven* uneven) {
+        programs.write(phase, rank, acts, uneven);
+    };
+    for (const Phase& phase : phases) {
+        work.courses.push_back(
+            {phase.problem.root, flows_inward(phase), symmetry(phase, copies_count, true)});
+        Course& course = work.courses.back();
+        if (course.alike.classes == 0 || !is_uneven(phase)) continue;
+        course.uneven = &phase.problem;
+        // Noise goes by the numbers of a rank's steps, which leave out what is empty.
+        if (noise && has_empty_parts(phase.problem)) course.alike = {};
+    }
     return work;
 }
 
@@ -172,14 +197,19 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
 
 }  // namespace
 
-Symmetry symmetry(const Phase& phase, bool copies_cost) {
+Symmetry symmetry(const Phase& phase, bool copies_cost, bool but_for_blocks) {
     if (phase.algorithm == nullptr) return {};
     const Algorithm& algorithm = *phase.algorithm;
     const Problem& p = phase.problem;
     const bool is_power_of_two = (p.ranks & (p.ranks - 1)) == 0;
     if (copies_cost && !algorithm.has_like_copies) return {};
-    // Blocks of a vector that cannot be divided evenly differ in size.
-    if (algorithm.is_divided && p.bytes % (p.element_B * p.ranks) != 0) return {};
+    if (is_uneven(phase)) {
+        if (!but_for_blocks || p.element_B > most_uneven_B / p.ranks) return {};
+        // Of rounds that double, who has nothing to send yet waits later, for more messages together.
+        if (algorithm.likeness == Likeness::shift && algorithm.growth == Growth::per_doubling &&
+            has_empty_parts(p))
+            return {};
+    }
     if (algorithm.likeness == Likeness::shift) return {Symmetry::Kind::translation, 1};
     if (algorithm.likeness == Likeness::exclusive_or && is_power_of_two)
         return {Symmetry::Kind::exclusive_or, 1};
@@ -192,8 +222,9 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Sizes sizes;
     if (has_sharing(costs, options.network)) sizes.index(0);
     Programs programs(phases, costs, sizes);
-    const bool copies_count = cost_anything(costs.copy) || options.trace || !options.noise.mean_s.empty();
-    Workload work = workload(phases, programs, rendezvous, copies_count);
+    const bool noise = !options.noise.mean_s.empty();
+    const bool copies_count = cost_anything(costs.copy) || options.trace || noise;
+    Workload work = workload(phases, programs, sizes, rendezvous, copies_count, noise);
     work.domains = options.domains;
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
     Simulated result =
@@ -215,7 +246,7 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     work.courses.resize(1);
     Sizes sizes;
     Writer writer(work.rendezvous, sizes);
-    work.program = [&](int, int rank, std::vector<Act>& acts) {
+    work.program = [&](int, int rank, std::vector<Act>& acts, Uneven*) {
         writer.begin(acts);
         writer.take(schedule[static_cast<std::size_t>(rank)]);
         writer.end();
@@ -238,7 +269,7 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
       rendezvous_(has_rendezvous(curves)),
       network_(std::move(network)) {
     Programs programs(phases, curves, sizes_);
-    Workload work = workload(phases, programs, rendezvous_, true);
+    Workload work = workload(phases, programs, sizes_, rendezvous_, true, false);
     work.domains = std::move(domains);
     Room room(most_held_B);
     if (!has_sharing(curves, network_)) {

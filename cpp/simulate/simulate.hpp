@@ -38,7 +38,8 @@ struct Options {
 };
 
 // How many ranks stand for all, and at what distances: 0 classes where the ranks of a schedule differ.
-Symmetry symmetry(const Phase& phase, bool copies_cost);
+// `but_for_blocks`: blocks may differ by one element.
+Symmetry symmetry(const Phase& phase, bool copies_cost, bool but_for_blocks = false);
 
 // From nothing: steps are generated as they are needed. Throws std::invalid_argument for a cost that is no
 // number or endless, or a schedule that blocks; TooLarge for more memory than there may be.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from tests.factories import loggp
 
 from hockney import _core
@@ -19,6 +18,7 @@ NEVER_B = 1e12
 
 SENT_AT_ONCE = ([0.0], [-1.0])
 MEETS = ([0.0, NEVER_B, 2 * NEVER_B], [-1.0, -1.0, 1.0])
+of_quiet_and_noisy = pytest.mark.parametrize("noise_s", [[], [0.5]], ids=["quiet", "noisy"])
 of_alike = pytest.mark.parametrize(
     "one",
     [one for one in algorithms() if _core.symmetric_classes((one.collective, one.name, Problem(ranks=RANKS)))],
@@ -39,19 +39,65 @@ def three_levels(*, by_one: bool) -> CostCurves:
     return CostCurves(message, ([], []), ([0.0, 1e6], [0.3, 300.0]))
 
 
-def finish_s(one: _core.Algorithm, noise_s: list[float], *, by_one: bool) -> NDArray[np.float64]:
-    problem = Problem(ranks=RANKS, bytes=0 if one.collective == "barrier" else 4 * 32 * RANKS)
-    of_two_and_eight = np.array([np.arange(RANKS) // 2, np.arange(RANKS) // 8], np.int32)
-    # A tree before, so that ranks do not begin together, and the same again behind.
-    phases = [("bcast", "binomial", Problem(ranks=RANKS, bytes=64)), *2 * [(one.collective, one.name, problem)]]
-    costs = three_levels(by_one=by_one)
-    return _core.simulate(phases, costs, levels=of_two_and_eight, network=ALONE, noise_s=noise_s, seed=4).finish_s
+def assert_same(one: _core.Algorithm, problem: Problem, noise_s: list[float]) -> None:
+    """Times, and what is on the way to the last one."""
+    ranks = problem.ranks
+    of_two_and_eight = np.array([np.arange(ranks) // 2, np.arange(ranks) // 8], np.int32)
+    # A tree before, so that ranks begin far from together, and the same again behind.
+    tree = ("bcast", "binomial", Problem(ranks=ranks, root=ranks - 1, bytes=100_000))
+    phases = [tree, *2 * [(one.collective, one.name, problem)]]
+    for trace in (False, True):
+        together, one_by_one = (
+            _core.simulate(
+                phases, costs, levels=of_two_and_eight, network=ALONE, noise_s=noise_s, seed=4, trace=trace
+            )
+            for costs in (three_levels(by_one=False), three_levels(by_one=True))
+        )
+        assert together.messages == one_by_one.messages
+        np.testing.assert_array_equal(together.finish_s, one_by_one.finish_s)
+    paths = [
+        {size_B: row.tolist() for size_B, row in zip(of.size_B, of.critical, strict=True) if row.any()}
+        for of in (together, one_by_one)
+    ]
+    assert paths[0] == paths[1]
 
 
 @of_alike
-@pytest.mark.parametrize("noise_s", [[], [0.5]], ids=["quiet", "noisy"])
+@of_quiet_and_noisy
 def test_rounds_are_what_ranks_do_one_by_one(one: _core.Algorithm, noise_s: list[float]) -> None:
-    np.testing.assert_array_equal(finish_s(one, noise_s, by_one=False), finish_s(one, noise_s, by_one=True))
+    problem = Problem(ranks=RANKS, bytes=0 if one.collective == "barrier" else 4 * 32 * RANKS)
+    assert_same(one, problem, noise_s)
+
+
+@pytest.mark.parametrize("name", ["ring", "segmented_ring", "rabenseifner", "circulant"])
+@of_quiet_and_noisy
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7, 16, 24, 31, 32])
+def test_blocks_that_differ_are_what_ranks_do_one_by_one(name: str, noise_s: list[float], ranks: int) -> None:
+    """Some longer by an element, some empty, some with a segment more."""
+    one = next(one for one in algorithms() if (one.collective, one.name) == ("allreduce", name))
+    for elements in {
+        1,
+        2,
+        ranks // 2,
+        ranks - 1,
+        ranks + 1,
+        2 * ranks - 1,
+        2 * ranks + 1,
+        5 * ranks + ranks // 3,
+    }:
+        for segment_B in (0, 4, 8, 12) if one.is_segmented else (0,):
+            problem = Problem(ranks=ranks, bytes=4 * elements, element_B=4, segment_B=segment_B)
+            assert_same(one, problem, noise_s)
+
+
+def test_a_ring_with_blocks_that_differ_holds_what_is_under_way() -> None:
+    """200 B a rank, where each rank's program alone would take 48,000."""
+    ranks = 1000
+    phase = ("allreduce", "ring", Problem(ranks=ranks, bytes=4 * (ranks + 1), element_B=4))
+    costs = loggp(latency_s=5.0, overhead_s=1.0, gap_s=3.0, gap_s_per_B=0.01)
+    levels = np.zeros((0, 0), np.int32)
+    outcome = _core.simulate([phase], costs, levels=levels, network=ALONE, most_B=200 * ranks)
+    assert outcome.messages == 2 * (ranks - 1) * ranks
 
 
 @pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
