@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
-from hockney.campaign.pairs import choose
+from hockney.campaign.pairs import MOST_SEEN, choose, seen
 from hockney.errors import RequestError
+from hockney.records.answers import RankPlace
 from hockney.records.record import Locality
+from hockney.runner.topology import locality
 
 # Two hosts of two cores that share a cache: ranks 0, 1 on one and 2, 3 on the other.
 FOUR: dict[tuple[int, int], Locality] = {
@@ -49,3 +53,19 @@ def test_an_unknown_word_and_an_absent_locality_are_told_apart() -> None:
         choose(FOUR, ["socket"], 1)
     with pytest.raises(RequestError, match="no pair of ranks has locality 'package'"):
         choose(FOUR, ["package"], 1)
+
+
+@pytest.mark.parametrize("in_turn", [False, True], ids=["by host", "in turn"])
+def test_of_ten_thousand_ranks_few_stand_for_all(in_turn: bool) -> None:
+    """80 hosts of two packages of 64 cores each, filled one after the other or in turn."""
+    places = [(rank % 80, rank // 80) if in_turn else divmod(rank, 128) for rank in range(10_240)]
+    ranks = [
+        RankPlace(rank=rank, host=f"n{host}", cpu=core, numa=core // 64, package=core // 64)
+        for rank, (host, core) in enumerate(places)
+    ]
+    chosen = seen(ranks)
+    assert len(chosen) <= MOST_SEEN
+    assert len({place.host for place in chosen}) == 80
+    assert {locality(a, b) for a, b in combinations(chosen, 2)} == {"numa", "node", "network"}
+    assert all(a.rank < b.rank for a, b in combinations(chosen, 2))
+    assert seen(ranks[:MOST_SEEN]) == ranks[:MOST_SEEN]

@@ -18,6 +18,8 @@ namespace {
 // is finer than the clock's tick.
 // Where ranks are many each gets fewer.
 constexpr int exchanges_between_hosts = 40, most_in_host = 300, in_host_together = 3000;
+// One host asks so many others less one: up to so many all clocks are compared with the first host's itself.
+constexpr int hosts_together = 16;
 constexpr int tag = 1;
 // In a host a median exchange that takes longer tells less of the clocks than that they are one.
 constexpr double most_in_host_s = 10e-6;
@@ -56,8 +58,9 @@ Exchange middle(std::vector<Exchange>& all) {
 
 using Choice = Exchange (*)(std::vector<Exchange>&);
 
-// The first rank asks `other` for its clock again and again, and tells it what that comes to.
-void ask(int other, int count, Choice choice, MPI_Comm comm) {
+// This rank asks `other` for its clock again and again, and tells it what that comes to; its own clock is
+// `own_s` ahead of the first rank's.
+void ask(int other, double own_s, int count, Choice choice, MPI_Comm comm) {
     std::vector<Exchange> all;
     for (int i = 0; i < count; ++i) {
         double remote_s = 0;
@@ -67,28 +70,42 @@ void ask(int other, int count, Choice choice, MPI_Comm comm) {
         const double end_s = now_s();
         all.push_back({end_s - start_s, remote_s, remote_s - (start_s + end_s) / 2});
     }
-    const Exchange chosen = choice(all);
+    Exchange chosen = choice(all);
+    chosen.offset_s += own_s;
     MPI_Send(&chosen, 3, MPI_DOUBLE, other, tag, comm);
 }
 
-// Collective over `comm`: this rank's clock against that of the first.
-Exchange against_first(int count, Choice choice, MPI_Comm comm) {
+// The other side of `ask`.
+Exchange asked(int by, int count, MPI_Comm comm) {
+    for (int i = 0; i < count; ++i) {
+        double now = 0;
+        MPI_Recv(&now, 1, MPI_DOUBLE, by, tag, comm, MPI_STATUS_IGNORE);
+        now = now_s();
+        MPI_Send(&now, 1, MPI_DOUBLE, by, tag, comm);
+    }
+    Exchange chosen{};
+    MPI_Recv(&chosen, 3, MPI_DOUBLE, by, tag, comm, MPI_STATUS_IGNORE);
+    return chosen;
+}
+
+// Collective over `comm`: this rank's clock against that of the first. A rank asks `fan_out` - 1 others of
+// each level of a tree: with ten thousand hosts the first would ask for seconds.
+Exchange against_first(int fan_out, int count, Choice choice, MPI_Comm comm) {
     int rank = 0, ranks = 0;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    if (rank == 0) {
-        for (int other = 1; other < ranks; ++other) ask(other, count, choice, comm);
-        return {0, now_s(), 0};
+    long span = 1;
+    while (span * fan_out < ranks) span *= fan_out;
+    Exchange own{0, now_s(), 0};
+    for (; span > 0; span /= fan_out) {
+        if (rank % span != 0) continue;
+        const long place = rank / span % fan_out;
+        if (place != 0) own = asked(static_cast<int>(rank - place * span), count, comm);
+        if (place == 0)
+            for (long i = 1; i < fan_out && rank + i * span < ranks; ++i)
+                ask(static_cast<int>(rank + i * span), own.offset_s, count, choice, comm);
     }
-    for (int i = 0; i < count; ++i) {
-        double now = 0;
-        MPI_Recv(&now, 1, MPI_DOUBLE, 0, tag, comm, MPI_STATUS_IGNORE);
-        now = now_s();
-        MPI_Send(&now, 1, MPI_DOUBLE, 0, tag, comm);
-    }
-    Exchange chosen{};
-    MPI_Recv(&chosen, 3, MPI_DOUBLE, 0, tag, comm, MPI_STATUS_IGNORE);
-    return chosen;
+    return own;
 }
 
 }  // namespace
@@ -115,7 +132,7 @@ GlobalClock::Reading GlobalClock::read_between_hosts() const {
     Reading reading;
     if (host_count_ == 1) return reading;
     if (hosts_ != MPI_COMM_NULL) {
-        const Exchange chosen = against_first(exchanges_between_hosts, quickest, hosts_);
+        const Exchange chosen = against_first(hosts_together, exchanges_between_hosts, quickest, hosts_);
         reading = {chosen.at_s, chosen.offset_s};
     }
     MPI_Bcast(&reading, 2, MPI_DOUBLE, 0, host_);
@@ -128,7 +145,7 @@ double GlobalClock::read_in_host() const {
     int ranks = 0;
     MPI_Comm_size(host_, &ranks);
     const int exchanges = std::clamp(in_host_together / ranks, exchanges_between_hosts, most_in_host);
-    const Exchange chosen = against_first(exchanges, middle, host_);
+    const Exchange chosen = against_first(std::max(2, ranks), exchanges, middle, host_);
     return chosen.took_s < most_in_host_s ? chosen.offset_s : 0;
 }
 

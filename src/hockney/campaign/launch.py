@@ -20,6 +20,7 @@ class Described:
     """What a launch turned out to be, from the runner's hello."""
 
     localities: Mapping[tuple[int, int], Locality]
+    """Of the pairs that are looked at (`campaign.pairs.seen`)."""
     oversubscribed: bool
     nodes: int
     ppn: int
@@ -86,7 +87,6 @@ def launch_line(id_: str, index: int, launch: Launch, hello: Hello, described: D
         settings=hello.settings,
         clock_granularity_s=hello.clock_granularity_s,
         ranks=hello.ranks,
-        localities={f"{a}-{b}": name for (a, b), name in described.localities.items()},
         oversubscribed=described.oversubscribed,
         warnings=described.warnings,
     )

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from hockney.errors import RequestError
+from hockney.records.answers import RankPlace
 from hockney.records.record import LOCALITIES, Locality
+from hockney.words import grouped
+
+MOST_SEEN = 512
+"""Pairs grow with the square of the ranks: ten thousand have fifty million."""
+
+
+def seen(ranks: Sequence[RankPlace]) -> list[RankPlace]:
+    """The ranks whose pairs are looked at: all, or of many those of two hosts and the first of other hosts."""
+    if len(ranks) <= MOST_SEEN:
+        return list(ranks)
+    hosts = list(grouped(ranks, lambda place: (place.host, place.machine)).values())
+    near, far = list(chain(*hosts[:2])), [host[0] for host in hosts[2:]]
+    half = MOST_SEEN // 2
+    return sorted([*near[:half], *far[:: -(-len(far) // half) or 1]], key=lambda place: place.rank)
 
 
 def choose(

@@ -18,6 +18,7 @@ from hockney.batch.base import JobAllocation, allocation, batch_systems
 from hockney.campaign.collectives import KINDS, expect_proved
 from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
+from hockney.campaign.pairs import seen
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.answers import Hello
@@ -295,7 +296,7 @@ def places(plan: Launching) -> int:
 def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
     ranks = hello.ranks
     localities: dict[tuple[int, int], Locality] = {
-        (a.rank, b.rank): locality(a, b) for a, b in combinations(ranks, 2)
+        (a.rank, b.rank): locality(a, b) for a, b in combinations(seen(ranks), 2)
     }
     reasons = oversubscribed(ranks)
     warnings = [f"oversubscribed: {reason}: times are not latencies" for reason in reasons] + notes(ranks)

@@ -96,7 +96,6 @@ class LaunchLine(Kept):
     settings: dict[str, str] = Field(default_factory=dict)
     clock_granularity_s: Real | None = None
     ranks: list[RankPlace] = Field(default_factory=list)
-    localities: dict[str, str] = Field(default_factory=dict, description="of pairs of ranks, `0-1`")
     oversubscribed: bool | None = None
     warnings: list[str] = Field(default_factory=list)
     imported: str = Field(default="", description="file the values were read from")

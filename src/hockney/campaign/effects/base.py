@@ -41,7 +41,7 @@ class Here:
     """What a launch offers for the measurement of an effect.
 
     `pairs`: (locality, a, b) of one pair for each locality that the placement has, nearest first. `localities`:
-    of every pair of ranks, lower rank first. `ranks`: the placement that the runner reports, by rank.
+    of the pairs that are looked at, lower rank first. `ranks`: the placement that the runner reports, by rank.
     `eager_limit_B`: what the library says of itself, by channel (`shared_memory`, `network`). `oversubscribed`:
     why ranks share cores, empty where they do not. `simulated`: no computation takes time of its own.
     `usable_cpus`: by host, the processors that Hockney may use, where known.
