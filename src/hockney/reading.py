@@ -204,12 +204,12 @@ def xml(path: Path, hint: str) -> Element:
         raise RequestError(f"{printable(path)} is no XML: {error}", hint) from error
 
 
-def parquet(path: Path, hint: str) -> pd.DataFrame:
+def parquet(path: Path, hint: str, *, within: Path | None = None) -> pd.DataFrame:
     """The table of a Parquet file; RequestError where it is damaged or larger than `MOST_CELLS`."""
     from pyarrow import Table  # type: ignore[import-untyped]
     from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
 
-    data = content(path, hint)
+    data = content(path, hint, within=within)
     try:
         file = ParquetFile(io.BytesIO(data))
         if file.metadata.num_rows * max(1, file.metadata.num_columns) <= MOST_CELLS:

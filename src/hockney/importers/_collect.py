@@ -36,8 +36,11 @@ from hockney.records.app_record import AppRecord
 from hockney.records.app_rows import joined
 from hockney.records.columnar import RecordColumns, codes, prefixed, words
 from hockney.records.columns import RECORD
-from hockney.records.folder import PLAN, RECORDS, Campaign, Unfinished
+from hockney.records.folder import COLUMNS, PLAN, RECORDS, Campaign, Unfinished
 from hockney.records.journal import LaunchLine, StoredPlan
+
+MANY = 100_000
+"""Records that stand as columns in a campaign: as lines they take four times the room of their table."""
 
 
 @dataclass
@@ -368,7 +371,10 @@ def write(
         ]
         campaign.append_all(launches)
         if len(collection.records):
-            campaign.append_lines(collection.records.lines())
+            if len(collection.records) >= MANY and collection.records.is_plain:
+                collection.records.write(folder / COLUMNS)
+            else:
+                campaign.append_lines(collection.records.lines())
             table.write(table.from_imported(collection.records, launches), campaign.table)
         campaign.append_all(collection.apps())
         at_end()

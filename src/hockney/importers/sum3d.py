@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hockney.importers._csv import LARGEST, LONGEST_S
 from hockney.importers._lines import is_number, split_lines
+from hockney.importers._tables import has_title
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records.app_record import AppRecord
 
@@ -27,7 +28,7 @@ _SPLITS = ("balanced", "cartesian")
 
 def recognises(_path: Path, text: str) -> bool:
     """Whether a line is such a row."""
-    return any(_ROW.match(line.text) for line in split_lines(text))
+    return has_title(text, "P.", _ROW)
 
 
 def read(path: Path, text: str, _given: Given) -> Imported:

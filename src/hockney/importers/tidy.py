@@ -12,11 +12,9 @@ from hockney.errors import RequestError
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records import columns, table
 from hockney.records.app_rows import apart, applications
-from hockney.records.columnar import TYPES, RecordColumns, codes
+from hockney.records.columnar import TYPES, UNKNOWN, RecordColumns, codes
 from hockney.records.statistic import RATES
 
-_UNKNOWN = {"category": "", "Int64": None, "int64": 0, "float64": None, "boolean": None}
-"""What stands for a column that a table lacks, by its type."""
 _NOT_KEPT = ("samples",)
 """Columns that a record has no field for: it holds the samples themselves."""
 _POINT = (*(name for name in columns.POINT if name != "statistic"), "repetition")
@@ -71,7 +69,7 @@ def _columns(rows: pd.DataFrame, path: Path, first: int) -> RecordColumns:
     for name in RATES:
         if name in rows.columns:
             value = value.mask(rows["statistic"] == name, rows[name])
-    fields = {name: rows[name] if name in rows.columns else _UNKNOWN[kind] for name, kind in TYPES.items()}
+    fields = {name: rows[name] if name in rows.columns else UNKNOWN[kind] for name, kind in TYPES.items()}
     # A rate's interval stands in the columns of a time's, and is none.
     bounds = {name: rows[f"{name}_s"] for name in ("low", "high") if f"{name}_s" in rows.columns}
     fields |= {"value": value, **{name: bound.mask(is_rate, bound * 1e6) for name, bound in bounds.items()}}

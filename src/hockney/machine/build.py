@@ -75,6 +75,8 @@ class _Source:
     elsewhere: frozenset[int] = frozenset()
     """The identities of records that stand at another level than their entry."""
     caches: Caches | None = None
+    launches: Sequence[str] = ()
+    """Those of all records that stand as columns: these do not say of which entry each is."""
 
 
 def _source(
@@ -85,7 +87,8 @@ def _source(
     caches: Caches | None,
 ) -> _Source:
     frame, rows = with_times(frame), _by_words(records)
-    return _Source(contents.path, frame, rows, _split(frame), frozenset(map(id, elsewhere)), caches)
+    launches = () if contents.records else [launch.id for launch in contents.launches]
+    return _Source(contents.path, frame, rows, _split(frame), frozenset(map(id, elsewhere)), caches, launches)
 
 
 def caches_of(system: MeasuredSystem) -> Caches | None:
@@ -167,6 +170,7 @@ def fitted(
     used = {launch for entry in entries for launch in entry.measurements.launches}
     used |= {launch for effect in effects for launch in effect.launches}
     used |= {record.launch for record in settled.records if record.operation in COLLECTIVES and record.launch}
+    used |= {launch.id for launch in launches if has_collectives and not contents.records}
     provenance.launches = launches_of(launches, used)
     return Machine(
         hockney_version=__version__,
@@ -324,7 +328,7 @@ def _entry(group: Sequence[Series], source: _Source, *, with_fits: bool = True) 
             for name in OVERHEADS
             if name in group[0].related
         }
-    launches = [record.launch for record in source.records.get(words, []) if record.launch]
+    launches = [record.launch for record in source.records.get(words, []) if record.launch] or source.launches
     # Outside the caches nothing is shared, and between nodes other things move large messages.
     caches = None if key["cache"] == "off" or key["locality"] == "network" else source.caches
     measurements = Measurements(

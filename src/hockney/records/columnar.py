@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
+from hockney import reading, writing
+from hockney.errors import RequestError
 from hockney.records.columns import ALL, Kind
 from hockney.records.record import Record
 
@@ -23,6 +26,8 @@ TYPES = {
     if column.name in Record.model_fields and column.name != "samples"
 } | {name: _TYPES[kind] for name, kind in _MEASURED.items()}
 """The fields that are columns of every `RecordColumns`, beside `origin`, and their types."""
+UNKNOWN = {"category": "", "Int64": None, "int64": 0, "float64": None, "boolean": None}
+"""What stands for a column that a table lacks, by its type."""
 _FIELDS = Record.model_fields
 _BLOCK = 65_536
 """Records whose values are Python objects at the same time."""
@@ -65,6 +70,32 @@ class RecordColumns:
                 **{name: pd.api.types.union_categoricals([frame[name] for frame in frames]) for name in texts}
             )
         )
+
+    @classmethod
+    def read(cls, path: Path, *, within: Path) -> RecordColumns:
+        """What `write` wrote; RequestError where it is damaged, or holds what no record may."""
+        hint = "restore it from a copy, or import the results again"
+        frame = reading.parquet(path, hint, within=within)
+        try:
+            lacking = {name: UNKNOWN[kind] for name, kind in TYPES.items() if name not in frame}
+            columns = cls(frame.assign(**lacking)[[*TYPES, "origin"]].astype({**TYPES, "origin": "str"}))
+            refused = columns.first_refused()
+        except (KeyError, TypeError, ValueError) as error:
+            raise RequestError(f"{path} is damaged: {error}", hint) from error
+        if refused is not None:
+            raise RequestError(f"{path} is damaged: record {refused + 1} is none", hint)
+        return columns
+
+    def write(self, path: Path) -> None:
+        """Write the records as Parquet, without the columns in which nothing is known."""
+        known = [name for name in self.frame if (self.frame[name].notna() & (self.frame[name] != "")).any()]
+        with writing.replacing(path) as file:
+            self.frame[[*dict.fromkeys([*known, "origin"])]].to_parquet(file, index=False, compression="zstd")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all are another program's, and nothing but columns of `TYPES` is known: no samples."""
+        return not set(self.frame) - {*TYPES, "origin"} and not (self.frame["source"] == "hockney").any()
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -165,10 +196,17 @@ def _written(column: pd.Series[Any]) -> list[str]:
 
 def _first_refused(column: pd.Series[Any]) -> int | None:
     name = str(column.name)
+    if column.dtype == object:
+        places, values = np.arange(len(column)), column
+    else:
+        # Each value once: most are the same in thousands of rows.
+        places, once = column.factorize(use_na_sentinel=False)
+        values = pd.Series(once, dtype=column.dtype)
     try:
-        _validator(name).validate_python([value if _is_known(name, value) else None for value in _values(column)])
+        _validator(name).validate_python([value if _is_known(name, value) else None for value in _values(values)])
     except ValidationError as error:
-        return int(error.errors(include_url=False, include_input=False)[0]["loc"][0])
+        refused = [each["loc"][0] for each in error.errors(include_url=False, include_input=False)]
+        return int(np.flatnonzero(np.isin(places, refused))[0])
     return None
 
 

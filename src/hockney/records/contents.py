@@ -29,6 +29,7 @@ from hockney.units import format_bytes
 class Contents:
     """What a folder holds; of a table, `frame` and `apps` alone: times in seconds, and runs of applications.
 
+    Records that stand as columns are rows of `frame` alone, too: `records` is empty.
     `settled` holds what the visits of each point come to at the level that the plan asks for, `levels` the
     machine's levels and what goes with them, `modes` what they do not tell of times, and `warnings` what was
     damaged.
@@ -84,8 +85,9 @@ def read(path: Path, placed: Callable[[list[Record]], list[Record]] = list) -> C
 
 def contents_of(campaign: Campaign, placed: Callable[[list[Record]], list[Record]] = list) -> Contents:
     """The contents of a campaign folder, as `read`; damaged lines are warnings."""
-    records, apps, effects = placed(campaign.records()), campaign.apps(), campaign.effects()
+    columns, apps, effects = campaign.columns(), campaign.apps(), campaign.effects()
     launches, failures = campaign.launches(), campaign.failures()
+    records = placed(campaign.records()) if columns is None else []
     levels = levels_of(records)
     if any(len(of_ranks) > 1 for of_ranks in levels.values()):
         levels = with_causes(levels, records)
@@ -93,6 +95,8 @@ def contents_of(campaign: Campaign, placed: Callable[[list[Record]], list[Record
     choice = common if isinstance(plan, RequestError) else choice_of(plan)
     modes = find_modes(records, levels, choice)
     settled, frame = _settled(records, launches, levels, choice)
+    if columns is not None:
+        frame = table.from_imported(columns, launches)
     return Contents(
         campaign.path,
         frame,

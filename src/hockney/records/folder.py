@@ -7,7 +7,8 @@
     effects.jsonl    one answer about an effect a line
     failures.jsonl   points that could not be measured, with the reason
     defaults.json    what was watched of the library's default (`hockney.records.defaults`)
-    samples.csv      the tidy table, made anew from the records
+    records.parquet  many imported measurements, column by column, in place of lines (`hockney.records.columnar`)
+    samples.csv      the tidy table, made anew from the records; samples.parquet beside records.parquet
     ended.json       how the last run of `hockney measure` ended
     jobs/            scripts of jobs, and which were submitted (`hockney.batch.jobs`)
     parts/JOB/       the same files again, written by one job of a batch system, with its copy of the plan
@@ -24,7 +25,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -36,20 +37,26 @@ from hockney.records.effect_record import EffectRecord
 from hockney.records.journal import Ended, FailureLine, LaunchLine, StoredPlan
 from hockney.records.record import Record
 
+if TYPE_CHECKING:
+    from hockney.records.columnar import RecordColumns
+
 PLAN = "plan.json"
 LAUNCHES = "launches.jsonl"
 RECORDS = "records.jsonl"
+COLUMNS = "records.parquet"
 APPS = "apps.jsonl"
 EFFECTS = "effects.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
+TABLE_OF_COLUMNS = "samples.parquet"
 PARTS = "parts"
 JOBS = "jobs"
 ENDED = "ended.json"
 LOCK = ".lock"
 UNFINISHED = ".hockney-unfinished"
-JOURNALS = (RECORDS, APPS, EFFECTS, LAUNCHES)
-CONTENT = (*JOURNALS, FAILURES, TABLE, PLAN)
+MEASURED = (RECORDS, COLUMNS, APPS, EFFECTS)
+JOURNALS = (*MEASURED, LAUNCHES)
+CONTENT = (*JOURNALS, FAILURES, TABLE, TABLE_OF_COLUMNS, PLAN)
 
 Stored = Record | AppRecord | EffectRecord | LaunchLine | FailureLine
 FILES: dict[type[Stored], str] = {
@@ -93,7 +100,7 @@ class Campaign:
     @property
     def table(self) -> Path:
         """The tidy table of this campaign, as far as this process knows it."""
-        return self.own / TABLE
+        return self.own / (TABLE_OF_COLUMNS if (self.own / COLUMNS).exists() else TABLE)
 
     @property
     def parts(self) -> list[Path]:
@@ -124,7 +131,7 @@ class Campaign:
     def expect_new(path: Path) -> None:
         """RequestError where a new campaign would be in the way of what is there."""
         _expect_finished(path)
-        _expect_none(path, (*JOURNALS, TABLE, PARTS, JOBS))
+        _expect_none(path, (*JOURNALS, TABLE, TABLE_OF_COLUMNS, PARTS, JOBS))
 
     @classmethod
     def _begun(cls, path: Path, plan: StoredPlan) -> Campaign:
@@ -164,7 +171,7 @@ class Campaign:
     def open(cls, path: Path, part: str = "") -> Campaign:
         """RequestError where `path` is no campaign folder, or not whole, or has parts of different plans."""
         _expect_finished(path)
-        if not any((path / name).is_file() for name in (RECORDS, APPS, EFFECTS, PLAN)):
+        if not any((path / name).is_file() for name in (*MEASURED, PLAN)):
             hint = "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`"
             if (path / "campaign" / PLAN).is_file():
                 hint = f"the campaign of a study is in its folder: {path / 'campaign'}"
@@ -261,8 +268,24 @@ class Campaign:
         return ends
 
     def records(self) -> list[Record]:
-        """All whole records in the order measured; each damaged line becomes a warning."""
-        return self._models(Record)
+        """All whole records, those in columns first, others as measured; a damaged line becomes a warning."""
+        return [*(self._columns() or ()), *self._models(Record)]
+
+    def columns(self) -> RecordColumns | None:
+        """All records as columns; None where some stand as lines, or there are none.
+
+        RequestError where the file is damaged.
+        """
+        lined = any((folder / RECORDS).exists() for folder in (self.path, *self.parts))
+        return None if lined else self._columns()
+
+    def _columns(self) -> RecordColumns | None:
+        if not os.path.lexists(self.path / COLUMNS):
+            return None
+        # pandas takes longer to load than most verbs work.
+        from hockney.records.columnar import RecordColumns
+
+        return RecordColumns.read(self.path / COLUMNS, within=self.path)
 
     def apps(self) -> list[AppRecord]:
         """All whole runs of applications in the order made; each damaged line becomes a warning."""

@@ -205,7 +205,12 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
         with suppress(RequestError):  # only fits need the plan
             plan = campaign.plan()
         launches = campaign.launches()
-        frame = from_records(campaign.records(), launches, choice_of(plan))
+        columns = campaign.columns()
+        frame = (
+            from_records(campaign.records(), launches, choice_of(plan))
+            if columns is None
+            else from_imported(columns, launches)
+        )
         frame.attrs["defaults"] = defaults_of(path, launches)
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame

@@ -226,7 +226,8 @@ def _read(path: Path, wish: Wish, progress: Progress) -> Contents:
     """The contents of the folder or table; RequestError for a folder without any measurement."""
     progress(f"reading {path.name}")
     contents = read(path, wish.systems)
-    if path.is_dir() and not contents.records and not contents.apps and not contents.effects:
+    is_empty = contents.frame.empty and not contents.records
+    if path.is_dir() and is_empty and not contents.apps and not contents.effects:
         raise RequestError(
             f"{path} holds no record"
             + (f" ({len(contents.warnings)} damaged lines)" if contents.warnings else ""),

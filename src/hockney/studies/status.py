@@ -115,8 +115,8 @@ def campaign_status(folder: Path, running: set[str]) -> CampaignStatus:
 
 
 def _count(folder: Path) -> int:
-    """Lines of what was measured, in this folder alone."""
-    count = 0
+    """How much was measured, in this folder alone."""
+    count = len(Campaign(folder).columns() or ())
     for name in (RECORDS, EFFECTS, APPS):
         with contextlib.suppress(reading.Absent):
             count += sum(1 for _ in reading.lines(folder / name, within=folder))
