@@ -96,6 +96,7 @@ class Evaluator {
 
     struct Rank {
         Time processor, out;
+        std::uint32_t unmet = 0;  // messages that wait for their receivers
     };
     // When a port is taken, without a break.
     struct Taken {
@@ -179,6 +180,8 @@ class Evaluator {
     }
 
     void send(const Event& event, Rank& me) {
+        if (rendezvous_ && me.unmet == 0)
+            forget(ports_[static_cast<std::size_t>(event.rank)], me.processor.s);
         busy(event, me, entry(event, Term::send));
         if (cost_s(event, Term::insert) > 0) {
             if (queue_.empty()) room_.resize(queue_, ranks_.size());
@@ -189,14 +192,23 @@ class Evaluator {
         Meeting& meeting = meeting_[slot(event)];
         meeting.ready = me.processor;
         meeting.is_ready = true;
-        if (meeting.is_posted) meet(event, event.rank, event.peer, meeting);
+        if (meeting.is_posted) return meet(event, event.rank, event.peer, meeting);
+        ++me.unmet;
+    }
+
+    // Nothing leaves before that any more.
+    static void forget(std::vector<Taken>& taken, double now_s) {
+        const auto is_past = [now_s](const Taken& one) { return one.until.s <= now_s; };
+        taken.erase(taken.begin(), std::partition_point(taken.begin(), taken.end(), is_past));
     }
 
     void post(const Event& event, Rank& me) {
         Meeting& meeting = meeting_[slot(event)];
         meeting.posted = me.processor;
         meeting.is_posted = true;
-        if (meeting.is_ready) meet(event, event.peer, event.rank, meeting);
+        if (!meeting.is_ready) return;
+        --ranks_[static_cast<std::size_t>(event.peer)].unmet;
+        meet(event, event.peer, event.rank, meeting);
     }
 
     void meet(const Event& event, std::int32_t sender, std::int32_t receiver, const Meeting& meeting) {
@@ -242,7 +254,9 @@ class Evaluator {
         std::vector<Taken>& taken = ports_[rank];
         room_.reserve_next(taken);
         Time head = ready;
-        auto next = taken.begin();
+        // What ends before changes nothing, and is at most all that the rank has ever sent.
+        auto next = std::upper_bound(taken.begin(), taken.end(), ready.s,
+                                     [](double s, const Taken& one) { return s < one.until.s; });
         // What fits exactly must not be pushed behind by rounding.
         const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
         for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next)

@@ -55,6 +55,8 @@ struct Workload {
     // With `uneven`, as rank 0 stands for all.
     std::function<void(int phase, int rank, std::vector<Act>& acts, Uneven* uneven)> program;
     Sizes* sizes = nullptr;
+    std::function<bool(Bytes size_B, std::size_t locality)>
+        meets;                    // whether a message waits for its receiver
     bool rendezvous = false;      // whether some message may be
     std::vector<Course> courses;  // by phase
     Domains domains;

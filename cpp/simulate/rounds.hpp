@@ -1,14 +1,17 @@
 // Takes the steps of ranks that are alike, one step of all ranks after another. What one of them receives,
 // all have sent before: in a schedule that does not block, a step comes after the one it is matched with. So
 // one rank's steps tell what all do, messages are found by a table of one rank's, and memory is passed from
-// end to end: for the messages that are under way, and one rank's steps. Only for eager messages over links
-// that nobody shares.
+// end to end: for the messages that are under way, and one rank's steps. Only over links that nobody shares,
+// and for messages that meet their receivers where these leave in one order only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -18,6 +21,14 @@
 
 namespace hockney {
 
+// Of the messages that such ranks send.
+inline void add_sizes(const std::vector<Act>& acts, const std::optional<Uneven>& uneven, const Sizes& sizes,
+                      std::set<Bytes>& sizes_B) {
+    for (const Act& act : acts)
+        if (act.op == Op::send)
+            uneven ? uneven->add_to(sizes_B, act.size) : (void)sizes_B.insert(sizes.all()[act.size]);
+}
+
 template <class Sink>
 class Rounds {
   public:
@@ -26,25 +37,65 @@ class Rounds {
         if (workload.course(phase).uneven != nullptr)
             uneven_.emplace(*workload.course(phase).uneven, is_shifted());
         workload.program(phase, 0, acts_, uneven_ ? &*uneven_ : nullptr);
+        if (!uneven_) return;
+        std::map<Key, std::uint32_t> part;  // of what is sent; where it is put is the receiver's business
+        for (const Act& act : acts_)
+            if (act.op == Op::send) part[key(act)] = act.size;
+        for (Act& act : acts_)
+            if (act.op == Op::receive || act.op == Op::post) act.size = part[key(act)] & most_sizes;
+    }
+
+    // Whether messages leave each rank in the same order whichever rank has its turn first: they do unless
+    // one that waits for its receiver can be overtaken.
+    bool is_ordered() const {
+        std::set<Bytes> sizes_B;
+        add_sizes(acts_, uneven_, *workload_.sizes, sizes_B);
+        bool meets = false, differs = false;
+        for (std::size_t locality = 0; locality < workload_.domains.localities(); ++locality) {
+            const auto count = std::count_if(sizes_B.begin(), sizes_B.end(),
+                                             [&](Bytes size_B) { return workload_.meets(size_B, locality); });
+            meets = meets || count > 0;
+            differs = differs || (count > 0 && count < static_cast<std::ptrdiff_t>(sizes_B.size()));
+        }
+        if (!meets) return true;
+        std::set<Key> posted, waiting;
+        bool has_begun = false;
+        for (const Act& act : acts_) {
+            if (act.op == Op::sent) waiting.erase(key(act));
+            if (act.op == Op::post && phase_ == 0 && !has_begun) posted.insert(key(act));
+            has_begun = has_begun || act.op == Op::send || act.op == Op::receive;
+            if (act.op != Op::send) continue;
+            const bool is_posted = posted.count(key(act)) > 0;
+            if (!waiting.empty() && (differs || is_posted || waiting.begin()->first != act.peer))
+                return false;
+            if (!is_posted) waiting.insert(key(act));
+        }
+        return true;
     }
 
     void run() {
         for (std::size_t i = 0; i < acts_.size();) {
-            if (acts_[i].op == Op::receive) {
-                i = receive(i);
-            } else if (acts_[i].op == Op::send) {
-                const std::int32_t block = new_block();
-                under_way_[{acts_[i].peer, acts_[i].tag}] = {block, std::uint32_t{acts_[i].size}};
-                all(acts_[i++], block);
-            } else {
-                all(acts_[i++], none);
+            const Act& act = acts_[i];
+            if (act.op == Op::receive || act.op == Op::sent) {
+                i = await(i);
+                continue;
             }
+            all(act, act.op == Op::send || act.op == Op::post ? open(act) : none);
+            ++i;
         }
         all(Act(none, 0, static_cast<std::uint32_t>(phase_), 0, Op::finish), none);
     }
 
   private:
     static constexpr std::int32_t none = -1;
+    // Of a message: by the distance that it goes and its tag.
+    using Key = std::pair<std::int32_t, std::int32_t>;
+    struct Message {
+        std::int32_t block = none;  // its first slot
+        int uses = 0;               // that are still to come: it is received, and its sender waited for it
+        bool is_sent = false;
+    };
+    using UnderWay = std::map<Key, Message>;
     // Of the slots of one message of every rank, by sender: not a multiple of a large power of two, so that
     // those of one rank are not all in the same few places of the caches.
     static constexpr std::int32_t beside = 8;
@@ -56,6 +107,29 @@ class Rounds {
         if (!is_shifted()) return rank ^ of_first;
         const std::int32_t to_last = workload_.ranks - of_first;
         return rank < to_last ? rank + of_first : rank - to_last;
+    }
+
+    static bool is_receivers(Op op) { return op == Op::receive || op == Op::post; }
+    static bool is_senders(Op op) { return op == Op::send || op == Op::sent; }
+    Key key(const Act& act) const { return {is_senders(act.op) ? act.peer : back(act.peer), act.tag}; }
+
+    std::int32_t open(const Act& act) {
+        Message& message = under_way_[key(act)];
+        is_first_ = message.uses == 0;
+        if (is_first_) message = {new_block(), workload_.rendezvous ? 2 : 1, false};
+        message.is_sent = message.is_sent || act.op == Op::send;
+        return message.block;
+    }
+    typename UnderWay::iterator find(const Act& act) {
+        const auto message = under_way_.find(key(act));
+        if (message == under_way_.end() || !message->second.is_sent)
+            throw std::invalid_argument("the schedule blocks");
+        return message;
+    }
+    void use(typename UnderWay::iterator message) {
+        if (--message->second.uses > 0) return;
+        free_.push_back(message->second.block);
+        under_way_.erase(message);
     }
 
     // From that peer to rank 0.
@@ -84,18 +158,18 @@ class Rounds {
         event.size = act.size;
         event.locality = 0;
         event.op = act.op;
-        event.is_first = act.op == Op::send;
+        event.is_first = is_first_ && (act.op == Op::send || act.op == Op::post);
         event.is_last = act.is_last;
         event.is_overtaken = act.is_overtaken;
         event.is_disordered = act.is_disordered;
         if (act.peer != none) {
             event.peer = peer_of(rank, act.peer);
             event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, event.peer));
-            event.slot = block + (act.op == Op::send ? rank : event.peer);
+            event.slot = block + (is_senders(act.op) ? rank : event.peer);
         }
         if (!uneven_ || act.op == Op::finish) return true;
         const std::uint32_t size =
-            uneven_->size(act.size, act.op == Op::receive ? event.peer : rank, *workload_.sizes);
+            uneven_->size(act.size, is_receivers(act.op) ? event.peer : rank, *workload_.sizes);
         event.size = size & most_sizes;
         return size != Uneven::empty;
     }
@@ -105,24 +179,19 @@ class Rounds {
         Uneven::Holders who{0, workload_.ranks};
         if (uneven_ && act.op != Op::finish) who = uneven_->holders(act.size);
         std::int32_t rank = who.first;
-        if (act.op == Op::receive) rank = peer_of(rank, back(act.peer));
+        if (is_receivers(act.op)) rank = peer_of(rank, back(act.peer));
         for (; who.count > 0; --who.count) {
             if (write(event, act, rank, block)) sink_.take(&event, 1);
             if (++rank == workload_.ranks) rank = 0;
         }
     }
 
-    // Those that are waited for together. Returns where the next act is.
-    std::size_t receive(std::size_t first) {
+    // Those that are waited for together, or a message that is out. Returns where the next act is.
+    std::size_t await(std::size_t first) {
         std::size_t end = first;
         arrived_.clear();
         do {
-            Act& act = acts_[end];
-            const auto sent = under_way_.find({back(act.peer), act.tag});
-            if (sent == under_way_.end()) throw std::invalid_argument("the schedule blocks");
-            arrived_.push_back(sent->second.first);
-            act.size = sent->second.second & most_sizes;
-            under_way_.erase(sent);
+            arrived_.push_back(find(acts_[end])->second.block);
         } while (!acts_[end++].is_last);
         if (arrived_.size() == 1) {
             all(acts_[first], arrived_.front());
@@ -137,7 +206,7 @@ class Rounds {
                 sink_.take(group_.data(), count);
             }
         }
-        free_.insert(free_.end(), arrived_.begin(), arrived_.end());
+        for (std::size_t i = first; i < end; ++i) use(find(acts_[i]));
         return end;
     }
 
@@ -146,8 +215,8 @@ class Rounds {
     Sink& sink_;
     std::vector<Act> acts_;  // of rank 0
     std::optional<Uneven> uneven_;
-    // By the distance that it goes and its tag: the first slot, and its size.
-    std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::uint32_t>> under_way_;
+    UnderWay under_way_;
+    bool is_first_ = false;  // that is heard of the latest message
     std::int64_t blocks_ = 0;
     std::vector<std::int32_t> free_, arrived_;
     std::vector<Event> group_;
@@ -157,7 +226,14 @@ class Rounds {
 template <bool is_shared, class Sink>
 void take_all(const Workload& workload, Sink& sink, Room& room) {
     if constexpr (is_shared) return Order<Sink, true>(workload, sink, room, 0, workload.phases()).run();
-    if (workload.rendezvous || workload.symmetry.classes > 0)
+    std::deque<Rounds<Sink>> rounds;
+    for (int phase = 0; workload.rendezvous && workload.symmetry.classes == 0 && phase < workload.phases();
+         ++phase)
+        if (workload.course(phase).alike.classes == 1) rounds.emplace_back(workload, sink, phase);
+    const bool is_ordered =
+        static_cast<int>(rounds.size()) == workload.phases() &&
+        std::all_of(rounds.begin(), rounds.end(), [](const auto& of) { return of.is_ordered(); });
+    if (workload.symmetry.classes > 0 || (workload.rendezvous && !is_ordered))
         return Order<Sink>(workload, sink, room, 0, workload.phases()).run();
     for (int phase = 0; phase < workload.phases(); ++phase) {
         if (workload.course(phase).alike.classes == 1)

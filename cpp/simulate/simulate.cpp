@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "../schedule/collective.hpp"
@@ -26,8 +28,8 @@ bool has_rendezvous(const CostCurves& costs) {
 // Generates ranks' steps and writes them down as programs.
 class Programs {
   public:
-    Programs(const std::vector<Phase>& phases, const CostCurves& costs, Sizes& sizes)
-        : phases_(phases), writer_(has_rendezvous(costs), sizes), builder_(writer_) {
+    Programs(const std::vector<Phase>& phases, const CostCurves& costs, Sizes& sizes, bool rendezvous)
+        : phases_(phases), writer_(rendezvous, sizes), builder_(writer_) {
         for (const Phase& phase : phases)
             ordered_.push_back(phase.graph ? std::make_unique<Graph::Ordered>(*phase.graph, costs) : nullptr);
     }
@@ -66,11 +68,14 @@ bool has_empty_parts(const Problem& p) {
 }
 
 // `copies_count`: whether it matters who copies, though it may cost nothing.
-Workload workload(const std::vector<Phase>& phases, Programs& programs, Sizes& sizes, bool rendezvous,
-                  bool copies_count, bool noise) {
+Workload workload(const std::vector<Phase>& phases, Programs& programs, const CostCurves& costs, Sizes& sizes,
+                  bool rendezvous, bool copies_count, bool noise) {
     Workload work;
     work.ranks = phases.front().problem.ranks;
     work.rendezvous = rendezvous;
+    work.meets = [&costs](Bytes size_B, std::size_t locality) {
+        return costs.message[locality][static_cast<std::size_t>(Term::handshake)].at(size_B) >= 0;
+    };
     work.sizes = &sizes;
     work.program = [&](int phase, int rank, std::vector<Act>& acts, Uneven* uneven) {
         programs.write(phase, rank, acts, uneven);
@@ -81,10 +86,24 @@ Workload workload(const std::vector<Phase>& phases, Programs& programs, Sizes& s
         Course& course = work.courses.back();
         if (course.alike.classes == 0 || !is_uneven(phase)) continue;
         course.uneven = &phase.problem;
-        // Noise goes by the numbers of a rank's steps, which leave out what is empty.
-        if (noise && has_empty_parts(phase.problem)) course.alike = {};
+        // Noise goes by the numbers of a rank's steps, which leave out what is empty; where a segment is, the
+        // next receive is posted earlier.
+        if ((noise || (work.rendezvous && phase.problem.segment_B > 0)) && has_empty_parts(phase.problem))
+            course.alike = {};
     }
     return work;
+}
+
+// Of messages of ranks that are alike but for uneven blocks.
+void add_sizes(const Phase& phase, std::set<Bytes>& sizes_B) {
+    const std::vector<Phase> alone{phase};
+    Sizes sizes;
+    Programs programs(alone, {}, sizes, false);
+    std::vector<Act> acts;
+    std::optional<Uneven> uneven;
+    if (is_uneven(phase)) uneven.emplace(phase.problem, phase.algorithm->likeness == Likeness::shift);
+    programs.write(0, 0, acts, uneven ? &*uneven : nullptr);
+    add_sizes(acts, uneven, sizes, sizes_B);
 }
 
 bool cost_anything(const Curve& curve) {
@@ -216,15 +235,28 @@ Symmetry symmetry(const Phase& phase, bool copies_cost, bool but_for_blocks) {
     return {};
 }
 
+// The same of the messages that there are, where one rank's steps tell of all.
+bool has_rendezvous(const std::vector<Phase>& phases, const CostCurves& costs, bool copies_count) {
+    if (!has_rendezvous(costs)) return false;
+    for (const Phase& phase : phases)
+        if (symmetry(phase, copies_count, true).classes == 0) return true;
+    std::set<Bytes> sizes_B;
+    for (const Phase& phase : phases) add_sizes(phase, sizes_B);
+    for (const Bytes size_B : sizes_B)
+        for (const std::vector<Curve>& terms : costs.message)
+            if (terms[static_cast<std::size_t>(Term::handshake)].at(size_B) != buffered) return true;
+    return false;
+}
+
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
-    const bool rendezvous = has_rendezvous(costs);
     Sizes sizes;
     if (has_sharing(costs, options.network)) sizes.index(0);
-    Programs programs(phases, costs, sizes);
     const bool noise = !options.noise.mean_s.empty();
     const bool copies_count = cost_anything(costs.copy) || options.trace || noise;
-    Workload work = workload(phases, programs, sizes, rendezvous, copies_count, noise);
+    const bool rendezvous = has_rendezvous(phases, costs, copies_count);
+    Programs programs(phases, costs, sizes, rendezvous);
+    Workload work = workload(phases, programs, costs, sizes, rendezvous, copies_count, noise);
     work.domains = options.domains;
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
     Simulated result =
@@ -268,8 +300,8 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
       localities_(domains.localities()),
       rendezvous_(has_rendezvous(curves)),
       network_(std::move(network)) {
-    Programs programs(phases, curves, sizes_);
-    Workload work = workload(phases, programs, sizes_, rendezvous_, true, false);
+    Programs programs(phases, curves, sizes_, rendezvous_);
+    Workload work = workload(phases, programs, curves, sizes_, rendezvous_, true, false);
     work.domains = std::move(domains);
     Room room(most_held_B);
     if (!has_sharing(curves, network_)) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "../schedule/schedule.hpp"
@@ -60,6 +61,13 @@ class Uneven {
         return size;
     }
     static constexpr std::uint32_t empty = UINT32_MAX;
+
+    // What its sizes are.
+    void add_to(std::set<Bytes>& sizes_B, std::uint32_t number) const {
+        const Part& part = parts_[number];
+        for (std::size_t longer = 0; longer < part.size.size(); ++longer)
+            sizes_B.insert(part.least_B + static_cast<Bytes>(longer) * even_.element_B);
+    }
 
     // Ranks, from `first` on and round to 0, outside which it is empty.
     struct Holders {

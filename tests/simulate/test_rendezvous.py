@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
 from hockney.predict.costs import HELD, NOTHING, TERMS, Curve, LoggopsParameters, per_byte, protocols
-from hockney.predict.simulation import simulate
+from hockney.predict.simulation import read_goal, simulate, simulate_graph
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, OVERHEAD_S, RECEIVE_S, PER_B = 5.0, 1.0, 0.5, 0.01
@@ -49,6 +50,20 @@ def test_a_late_receive_is_waited_for() -> None:
     assert posted_s > 2 * OVERHEAD_S + LATENCY_S, "the request is there first"
     arrived_s = posted_s + LATENCY_S + LATENCY_S + 1999 * PER_B
     assert result.finish_s.tolist() == pytest.approx([OVERHEAD_S, posted_s, arrived_s, arrived_s + RECEIVE_S])
+
+
+def test_a_message_that_is_heard_of_late_waits_for_what_left_before(tmp_path: Path) -> None:
+    """Rank 2 posts at 13. Its message is ready at 22, behind 16 B that leave from 12 to 27."""
+    text = """num_ranks 4
+        rank 0 { a: send 16b to 1  b: send 2b to 2  c: send 2b to 1 tag 1  d: send 2b to 1 tag 2
+                 b irequires a  c irequires b  d irequires c }
+        rank 1 { a: recv 16b from 0  b: recv 2b from 0 tag 1  c: recv 2b from 0 tag 2 }
+        rank 2 { a: recv 1b from 3  b: recv 2b from 0  b requires a }
+        rank 3 { a: send 1b to 2 }"""
+    (tmp_path / "late.goal").write_text(text, encoding="utf-8")
+    p = LoggopsParameters(1.0, 10.0, 0.0, 1.0, receive_overhead_s=0.0, rendezvous_above_B=0)
+    finish_s = simulate_graph(read_goal(tmp_path / "late.goal"), p, 1.0).finish_s
+    assert finish_s.tolist() == pytest.approx([44.0, 44.0, 29.0, 13.0])
 
 
 @pytest.mark.parametrize("levels", [1, 3, 7])

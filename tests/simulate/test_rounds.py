@@ -12,12 +12,20 @@ from hockney.predict.costs import TERMS
 from hockney.schedule.catalogue import algorithms
 
 RANKS = 32
+Line = tuple[list[float], list[float]]
 ALONE = Network(node_of_rank=[])
 NEVER_B = 1e12
-"""No message is as long. That one could meet its receiver is reason enough to take the ranks one by one."""
+"""No message is as long. That one could meet its receiver is reason enough to take the ranks one by one, where a
+tree is among the phases."""
 
-SENT_AT_ONCE = ([0.0], [-1.0])
-MEETS = ([0.0, NEVER_B, 2 * NEVER_B], [-1.0, -1.0, 1.0])
+EAGER: Line = ([0.0], [-1.0])
+NEVER_MEETS: Line = ([0.0, NEVER_B, 2 * NEVER_B], [-1.0, -1.0, 1.0])
+MEETING: dict[str, Line] = {
+    "all": ([0.0], [1.3]),
+    "longer": ([0.0, 20.0, 20.5], [-1.0, -1.0, 1.3]),
+    "held": ([0.0], [-2.0]),
+    "never": NEVER_MEETS,
+}
 of_quiet_and_noisy = pytest.mark.parametrize("noise_s", [[], [0.5]], ids=["quiet", "noisy"])
 of_alike = pytest.mark.parametrize(
     "one",
@@ -26,7 +34,7 @@ of_alike = pytest.mark.parametrize(
 )
 
 
-def three_levels(*, by_one: bool) -> CostCurves:
+def three_levels(handshake: Line) -> CostCurves:
     """Each term of each of three localities another line in the size."""
     message = []
     for locality in (1.0, 2.0, 3.0):
@@ -34,7 +42,7 @@ def three_levels(*, by_one: bool) -> CostCurves:
             term: ([0.0, 1e6], [locality * (1 + i) / 7, locality * (1 + i) / 7 + 1000.0 * locality])
             for i, term in enumerate(("send", "receive", "gap", "drain", "transfer"))
         }
-        lines["handshake"] = MEETS if by_one else SENT_AT_ONCE
+        lines["handshake"] = handshake
         message.append([lines.get(term, ([], [])) for term in TERMS])
     return CostCurves(message, ([], []), ([0.0, 1e6], [0.3, 300.0]))
 
@@ -51,7 +59,7 @@ def assert_same(one: _core.Algorithm, problem: Problem, noise_s: list[float]) ->
             _core.simulate(
                 phases, costs, levels=of_two_and_eight, network=ALONE, noise_s=noise_s, seed=4, trace=trace
             )
-            for costs in (three_levels(by_one=False), three_levels(by_one=True))
+            for costs in (three_levels(EAGER), three_levels(NEVER_MEETS))
         )
         assert together.messages == one_by_one.messages
         np.testing.assert_array_equal(together.finish_s, one_by_one.finish_s)
@@ -88,6 +96,28 @@ def test_blocks_that_differ_are_what_ranks_do_one_by_one(name: str, noise_s: lis
         for segment_B in (0, 4, 8, 12) if one.is_segmented else (0,):
             problem = Problem(ranks=ranks, bytes=4 * elements, element_B=4, segment_B=segment_B)
             assert_same(one, problem, noise_s)
+
+
+@of_alike
+@of_quiet_and_noisy
+@pytest.mark.parametrize("handshake", MEETING.values(), ids=MEETING.keys())
+@pytest.mark.parametrize("ranks", [3, 4, 7, 16])
+def test_rounds_of_messages_that_meet(
+    one: _core.Algorithm, noise_s: list[float], handshake: Line, ranks: int
+) -> None:
+    of_two = np.array([np.arange(ranks) // 2, np.zeros(ranks)], np.int32)
+    tree = ("bcast", "binomial", Problem(ranks=ranks, bytes=64))
+    for elements in {1, ranks, ranks + 1, 4 * ranks + ranks // 3}:
+        size_B, segment_B = 0 if one.collective == "barrier" else 4 * elements, 8 if one.is_segmented else 0
+        problem = Problem(ranks=ranks, bytes=size_B, element_B=4, segment_B=segment_B)
+        if _core.refusal(one.collective, one.name, problem):
+            return
+        phases, costs = 2 * [(one.collective, one.name, problem)], three_levels(handshake)
+        together, with_tree = (
+            _core.simulate(some, costs, levels=of_two, network=ALONE, noise_s=noise_s, seed=4).finish_s
+            for some in (phases, [*phases, tree])
+        )
+        np.testing.assert_array_equal(together, with_tree[: together.shape[0]])
 
 
 def test_a_ring_with_blocks_that_differ_holds_what_is_under_way() -> None:
