@@ -96,7 +96,7 @@ class Evaluator {
 
     struct Rank {
         Time processor, out;
-        std::uint32_t unmet = 0;  // messages that wait for their receivers
+        int unmet = 0;  // messages that wait for their receivers
     };
     // When a port is taken, without a break.
     struct Taken {
@@ -180,8 +180,10 @@ class Evaluator {
     }
 
     void send(const Event& event, Rank& me) {
-        if (rendezvous_ && me.unmet == 0)
-            forget(ports_[static_cast<std::size_t>(event.rank)], me.processor.s);
+        if (rendezvous_ && me.unmet == 0) {  // nothing leaves before now any more
+            std::vector<Taken>& taken = ports_[static_cast<std::size_t>(event.rank)];
+            taken.erase(taken.begin(), ending_after(taken, me.processor.s));
+        }
         busy(event, me, entry(event, Term::send));
         if (cost_s(event, Term::insert) > 0) {
             if (queue_.empty()) room_.resize(queue_, ranks_.size());
@@ -192,14 +194,13 @@ class Evaluator {
         Meeting& meeting = meeting_[slot(event)];
         meeting.ready = me.processor;
         meeting.is_ready = true;
-        if (meeting.is_posted) return meet(event, event.rank, event.peer, meeting);
-        ++me.unmet;
+        me.unmet += meeting.is_posted ? 0 : 1;
+        if (meeting.is_posted) meet(event, event.rank, event.peer, meeting);
     }
 
-    // Nothing leaves before that any more.
-    static void forget(std::vector<Taken>& taken, double now_s) {
-        const auto is_past = [now_s](const Taken& one) { return one.until.s <= now_s; };
-        taken.erase(taken.begin(), std::partition_point(taken.begin(), taken.end(), is_past));
+    static auto ending_after(std::vector<Taken>& taken, double time_s) {
+        return std::partition_point(taken.begin(), taken.end(),
+                                    [time_s](const Taken& one) { return one.until.s <= time_s; });
     }
 
     void post(const Event& event, Rank& me) {
@@ -243,7 +244,8 @@ class Evaluator {
     }
 
     // When the head of a message leaves its port. Eager messages do so in the order in which they are
-    // started; of those that meet, one that is heard of later may leave before, where it fits.
+    // started; of those that meet, one that is heard of later may leave before, where it fits, rounding
+    // aside.
     Time leave(std::size_t rank, const Time& ready, std::size_t gap) {
         if (!rendezvous_) {
             Time& out = ranks_[rank].out;
@@ -253,11 +255,8 @@ class Evaluator {
         }
         std::vector<Taken>& taken = ports_[rank];
         room_.reserve_next(taken);
+        auto next = ending_after(taken, ready.s);
         Time head = ready;
-        // What ends before changes nothing, and is at most all that the rank has ever sent.
-        auto next = std::upper_bound(taken.begin(), taken.end(), ready.s,
-                                     [](double s, const Taken& one) { return s < one.until.s; });
-        // What fits exactly must not be pushed behind by rounding.
         const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
         for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next)
             head = later(head, next->until);
