@@ -68,7 +68,7 @@ class Evaluator {
 
     // Messages that came to the links they share, by the last event, and when.
     const std::vector<std::pair<double, Event>>& departures() const { return departures_; }
-    std::pair<double, std::int32_t> next_arrival() const { return fluid_.next(); }
+    std::pair<double, std::int32_t> next_arrival(double until_s) { return fluid_.next(until_s); }
     // Whether the sender has its hands full until the message is out.
     bool is_held(const Event& event) const { return cost_s(event, Term::handshake) != buffered; }
     bool meets(const Event& event) const { return cost_s(event, Term::handshake) >= 0; }
@@ -274,7 +274,7 @@ class Evaluator {
         const std::int32_t from = node(sender), to = node(receiver);
         way_.clear();
         const auto add = [&](std::size_t link, std::uint8_t kind) {
-            way_.push_back({static_cast<std::int32_t>(link), kind, cost_s(event, link_terms[kind])});
+            way_.push_back({static_cast<std::int32_t>(link), kind});
         };
         if (from == to) {
             if (network_->memory_of_rank.empty()) return;
@@ -295,7 +295,7 @@ class Evaluator {
         find_way(event, sender, receiver);
         for (const Fluid::Link& link : way_) {
             // What takes nothing of a link comes in no order of time, and waits for nobody.
-            if (link.cost_s > 0)
+            if (cost_s(event, link_terms[link.kind]) > 0)
                 head =
                     take_link(static_cast<std::size_t>(link.link), head, entry(event, link_terms[link.kind]));
             if (link.kind == between && cost_s(event, Term::hop) > 0) {
@@ -309,19 +309,19 @@ class Evaluator {
     void enter(const Event& event) {
         find_way(event, event.rank, event.peer);
         const double own_s = cost_s(event, Term::transfer) - costs_.time_s[empty(event)];
-        fluid_.enter(slot(event), start_[slot(event)].s, std::max(own_s, 0.0), way_);
+        fluid_.enter(
+            event.slot, start_[slot(event)].s, static_cast<std::int32_t>(entry(event, Term::transfer)),
+            {cost_s(event, Term::node_link), cost_s(event, Term::network_link), std::max(own_s, 0.0)}, way_);
     }
 
     void arrive(const Event& event) {
-        Shares shares;
-        fluid_.leave(slot(event), shares);
+        const Fluid::OfKinds shares = fluid_.leave(event.slot);
         Time time = start_[slot(event)];
         for (const std::uint8_t kind : {of_node, between})
-            if (shares.shared[kind] > 0)
-                time = plus(time, entry(event, link_terms[kind]), shares.shared[kind]);
-        if (shares.own > 0) {
-            time = plus(time, entry(event, Term::transfer), shares.own);
-            time = plus(time, empty(event), -shares.own);
+            if (shares[kind] > 0) time = plus(time, entry(event, link_terms[kind]), shares[kind]);
+        if (const double own = shares[Fluid::own_pace]; own > 0) {
+            time = plus(time, entry(event, Term::transfer), own);
+            time = plus(time, empty(event), -own);
         }
         if (rendezvous_) left_[slot(event)] = time;  // its last byte is on its way
         time = plus(time, empty(event));

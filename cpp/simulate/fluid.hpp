@@ -1,6 +1,10 @@
 // Messages that pass the same links at the same time: each has an equal part of every link on its way and is
 // as fast as the narrowest of them lets it be (max-min fairness without what others leave over; the fluid
 // model of SimGrid's, Casanova et al. 2014), or as its ends are.
+//
+// Links that have had the same numbers of messages at the same times are a group. Messages of the same costs
+// over the same groups are a flow: as fast as each other, they pass in the order in which they came, so that
+// only the first can be the next one. Where all nodes do the same, groups and flows are few.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <list>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -15,147 +22,283 @@
 
 namespace hockney {
 
-// Of what a message's time on its way is made: how much of it passed at its own pace, and of each kind of
-// link the messages that shared it, on average over the rest. time = own · own_s + Σ shared[kind] ·
-// cost_s[kind].
-struct Shares {
-    double own = 0;
-    std::array<double, 2> shared{};
-};
-
 class Fluid {
   public:
+    // Kinds of links, and at last what holds a message to its own pace.
+    static constexpr std::uint8_t kinds = 3, own_pace = 2;
+    using OfKinds = std::array<double, kinds>;
     struct Link {
         std::int32_t link;
         std::uint8_t kind;
-        double cost_s;  // of the whole message, alone on that link
     };
 
-    explicit Fluid(Room& room) : room_(room) {}
+    // The first group is nobody's link, the own pace; then, of each kind, the links without a message.
+    explicit Fluid(Room& room) : room_(room), groups_{{own_pace, 1}, {0, 0}, {1, 0}} {}
 
-    void resize(std::size_t links) { room_.resize(on_link_, links); }
+    void resize(std::size_t links) { room_.resize(links_, links); }
 
-    void enter(std::size_t slot, double now_s, double own_s, const std::vector<Link>& links) {
-        if (slot >= flows_.size()) room_.resize(flows_, slot + 1);
-        Flow& flow = flows_[slot];
-        // Again here and in the lists of those under way.
-        room_.take(links.size(), sizeof(Link) + sizeof(Visit));
-        flow.links = links;
-        flow.own_s = own_s;
-        flow.last_s = now_s;
-        flow.left = 1;
-        flow.shares = {};
-        for (std::size_t place = 0; place < links.size(); ++place) {
-            std::vector<Visit>& here = on_link_[at(links[place])];
-            for (const Visit& other : here) narrow(other, static_cast<double>(here.size() + 1), now_s);
-            here.push_back({static_cast<std::int32_t>(slot), static_cast<std::int32_t>(place)});
+    // `costs` is the number of what it costs: of the whole message, alone on a link of each kind.
+    void enter(std::int32_t slot, double now_s, std::int32_t costs, const OfKinds& cost_s,
+               const std::vector<Link>& links) {
+        if (!is_now(now_s)) settle(now_s);
+        cost_s_[costs] = cost_s;
+        room_.take(1, message_B);
+        entries_.push_back({slot, costs, now_s});
+        if (static_cast<std::size_t>(slot) >= messages_.size())
+            room_.resize(messages_, slot + std::size_t{1});
+        messages_[static_cast<std::size_t>(slot)] = --entries_.end();
+        entries_.back().links.reserve(links.size());
+        for (const auto [link, kind] : links) {
+            entries_.back().links.push_back(link);
+            if (at(link).group == own) at(link).group = 1 + kind;
+            change(link, 1);
         }
-        flow.place = active_.size();
-        active_.push_back(static_cast<std::int32_t>(slot));
-        ends_s_.push_back(0);
-        rate(flow);
     }
 
-    // When the message has passed.
-    double leave(std::size_t slot, Shares& shares) {
-        Flow& flow = flows_[slot];
-        const double now_s = std::max(ends_s_[flow.place], flow.last_s);
-        pass(flow, flow.left);
-        for (const Link& link : flow.links) {
-            std::vector<Visit>& here = on_link_[at(link)];
-            *std::find_if(here.begin(), here.end(), [&](const Visit& visit) {
-                return visit.slot == static_cast<std::int32_t>(slot);
-            }) = here.back();
-            here.pop_back();
+    // Of what a message's time on its way is made: how much of it passed at its own pace, and of each kind of
+    // link the messages that shared it, on average over the rest. time = Σ shares[kind] · cost_s[kind].
+    OfKinds leave(std::int32_t slot) {
+        const auto place = messages_[static_cast<std::size_t>(slot)];
+        if (place->flow == nullptr || !is_now(end_s(*place))) {
+            settle(now_s_);
+            now_s_ = end_s(*place);
         }
-        // The last of those under way takes its place.
-        flows_[static_cast<std::size_t>(active_.back())].place = flow.place;
-        active_[flow.place] = active_.back();
-        ends_s_[flow.place] = ends_s_.back();
-        active_.pop_back();
-        ends_s_.pop_back();
-        // Faster are those that this one held up.
-        for (const Link& link : flow.links) {
-            for (const Visit& other : on_link_[at(link)]) {
-                Flow& behind = flows_[static_cast<std::size_t>(other.slot)];
-                if (behind.narrowest != other.link) continue;
-                advance(behind, now_s);
-                rate(behind);
-            }
-        }
-        room_.give(flow.links.size(), sizeof(Link) + sizeof(Visit));
-        shares = flow.shares;
-        return now_s;
+        Flow& flow = *place->flow;
+        place->spent_s[flow.kind] += flow.since_s - end_s(*place);
+        OfKinds shares{};
+        for (std::size_t kind = 0; kind < kinds; ++kind)
+            if (flow.cost_s[kind] > 0)
+                shares[kind] = (flow.spent_s[kind] - place->spent_s[kind]) / flow.cost_s[kind];
+        for (const std::int32_t link : place->links) change(link, -1);
+        unmark(flow);
+        flow.messages.erase(place);
+        room_.give(1, message_B);
+        flow.messages.empty() ? remove(flow) : mark(flow);
+        return shares;
     }
 
-    // The next message that is through, and when; none: infinity.
-    std::pair<double, std::int32_t> next() const {
-        const auto first = std::min_element(ends_s_.begin(), ends_s_.end());
-        if (first == ends_s_.end()) return {std::numeric_limits<double>::infinity(), -1};
-        return {*first, active_[static_cast<std::size_t>(first - ends_s_.begin())]};
+    // The next message that is through, and when; none: infinity. Whatever else happens up to `until_s` is
+    // told before the next call.
+    std::pair<double, std::int32_t> next(double until_s) {
+        if (!is_past(until_s) && !is_past(first().first)) settle(now_s_);
+        return first();
     }
 
   private:
+    static constexpr std::int32_t own = 0, first_busy = 3;
+    using End = std::pair<double, std::int32_t>;
+    using Key = std::vector<std::int32_t>;  // costs, and the groups on the way
+
+    static constexpr double shortest_s = 1e-300;  // so that it can be divided by
+
+    struct Flow;
+    struct Message {
+        std::int32_t slot, costs;
+        double start_s;
+        std::vector<std::int32_t> links = {};
+        Flow* flow = nullptr;
+        double end = 0;        // what its flow has passed when it is through
+        OfKinds spent_s = {};  // by its flow, before it
+    };
+    using Messages = std::list<Message>;
     struct Flow {
-        std::vector<Link> links;
-        double own_s = 0, last_s = 0, left = 0;
-        double whole_s = 0;           // at the pace of now
-        std::int32_t narrowest = -1;  // place in links; -1: its own
-        std::size_t place = 0;        // among those under way
-        Shares shares;
+        OfKinds cost_s{};
+        double since_s = 0;            // until then is known
+        double passed = 0;             // what has passed, in messages,
+        OfKinds spent_s{};             // and how long the narrowest was of each kind
+        double whole_s = shortest_s;   // of a message, as fast as now
+        std::uint8_t kind = own_pace;  // of the narrowest
+        const Key* key = nullptr;
+        Messages messages = {};
+        double end_s = 0, least_s = 0;  // of the first, or sooner; while a message takes at least so long
     };
-    // A message on a link, which is so many-th of its links.
-    struct Visit {
-        std::int32_t slot, link;
+    struct Group {
+        std::uint8_t kind = 0;
+        double messages = 0;  // on each of its links
+        std::int32_t links = 0;
+        std::vector<Flow*> flows = {};  // over them
+    };
+    struct Place {
+        std::int32_t group = own, change = 0;  // of its number of messages, at this instant
+        bool is_changed = false;
     };
 
-    static std::size_t at(const Link& link) { return static_cast<std::size_t>(link.link); }
-    double count(const Link& link) const { return static_cast<double>(on_link_[at(link)].size()); }
-    void pass(Flow& flow, double part) {
-        flow.left -= part;
-        if (flow.narrowest < 0) {
-            flow.shares.own += part;
-            return;
+    Place& at(std::int32_t link) { return links_[static_cast<std::size_t>(link)]; }
+    Group& group(std::int32_t number) { return groups_[static_cast<std::size_t>(number)]; }
+
+    // Times that differ by rounding are one instant, at which a link changes once whatever comes and goes.
+    static constexpr double rounding = 1e-12;
+    bool is_past(double time_s) const { return time_s <= now_s_ * (1 + rounding); }
+    bool is_now(double time_s) const { return is_past(time_s) && time_s >= now_s_ * (1 - rounding); }
+
+    // No sooner than alone: a trace under other costs comes to some instants after later ones.
+    double end_s(const Message& of) const {
+        const Flow& flow = *of.flow;
+        const double alone_s = of.start_s + flow.cost_s[flow.kind];
+        return std::max(flow.since_s + (of.end - flow.passed) * flow.whole_s, alone_s);
+    }
+
+    void change(std::int32_t link, std::int32_t by) {
+        at(link).change += by;
+        if (!at(link).is_changed) changed_.push_back(link);
+        at(link).is_changed = true;
+    }
+
+    void unmark(const Flow& flow) { ends_.erase({flow.end_s, flow.messages.front().slot}); }
+    // Sooner by a part, so that few changes of pace move it.
+    void mark(Flow& flow, double part = 0.25) {
+        const double end_s = this->end_s(flow.messages.front());
+        flow.end_s = end_s - part * (end_s - flow.since_s);
+        flow.least_s = (1 - part) * flow.whole_s;
+        ends_.emplace(flow.end_s, flow.messages.front().slot);
+    }
+    End first() {
+        while (!ends_.empty()) {
+            const Message& message = *messages_[static_cast<std::size_t>(ends_.begin()->second)];
+            if (end_s(message) <= ends_.begin()->first) return *ends_.begin();
+            unmark(*message.flow);
+            mark(*message.flow, 0);
         }
-        const Link& link = flow.links[static_cast<std::size_t>(flow.narrowest)];
-        flow.shares.shared[link.kind] += part * flow.whole_s / link.cost_s;
+        return {std::numeric_limits<double>::infinity(), -1};
     }
 
-    void advance(Flow& flow, double now_s) {
-        if (now_s <= flow.last_s) return;
-        if (flow.whole_s > 0) pass(flow, std::min(flow.left, (now_s - flow.last_s) / flow.whole_s));
-        flow.last_s = now_s;
+    void advance(Flow& flow) const {
+        const double time_s = std::max(now_s_ - flow.since_s, 0.0);
+        flow.passed += time_s / flow.whole_s;
+        flow.spent_s[flow.kind] += time_s;
+        flow.since_s = std::max(flow.since_s, now_s_);
     }
-
-    // There are now so many messages on the link.
-    void narrow(const Visit& visit, double messages, double now_s) {
-        Flow& flow = flows_[static_cast<std::size_t>(visit.slot)];
-        const double shared_s = flow.links[static_cast<std::size_t>(visit.link)].cost_s * messages;
-        if (shared_s <= flow.whole_s) return;
-        advance(flow, now_s);
-        flow.whole_s = shared_s;
-        flow.narrowest = visit.link;
-        ends_s_[flow.place] = flow.last_s + flow.left * flow.whole_s;
-    }
-
-    void rate(Flow& flow) {
-        flow.whole_s = flow.own_s;
-        flow.narrowest = -1;
-        for (std::size_t i = 0; i < flow.links.size(); ++i) {
-            const Link& link = flow.links[i];
-            const double shared_s = link.cost_s * count(link);
-            if (shared_s <= flow.whole_s) continue;
-            flow.whole_s = shared_s;
-            flow.narrowest = static_cast<std::int32_t>(i);
+    // The narrowest on its way sets its pace.
+    void pace(Flow& flow) {
+        double whole_s = shortest_s;
+        std::uint8_t kind = own_pace;
+        for (std::size_t i = 0; i < flow.key->size(); ++i) {
+            const Group& by = group(i == 0 ? own : (*flow.key)[i]);
+            if (flow.cost_s[by.kind] * by.messages <= whole_s) continue;
+            whole_s = flow.cost_s[by.kind] * by.messages;
+            kind = by.kind;
         }
-        ends_s_[flow.place] = flow.last_s + flow.left * flow.whole_s;
+        if (whole_s == flow.whole_s && kind == flow.kind) return;
+        advance(flow);
+        flow.whole_s = whole_s;
+        flow.kind = kind;
+        if (whole_s >= flow.least_s) return;
+        unmark(flow);
+        mark(flow);
     }
+
+    // The flow over the groups to which a message's links belong now; a new one goes on like the other.
+    Flow& find_flow(const Message& message, const Flow& like) {
+        Key key{message.costs};
+        for (const std::int32_t link : message.links) key.push_back(at(link).group);
+        std::sort(key.begin() + 1, key.end());
+        key.erase(std::unique(key.begin() + 1, key.end()), key.end());
+        const auto [known, is_new] = flows_.try_emplace(std::move(key), like);
+        Flow& flow = known->second;
+        if (!is_new) return flow;
+        room_.take(1, flow_B);
+        flow.key = &known->first;
+        for (std::size_t i = 1; i < flow.key->size(); ++i) group((*flow.key)[i]).flows.push_back(&flow);
+        pace(flow);
+        return flow;
+    }
+    void append(Flow& flow, Messages& messages) {
+        messages.front().flow = &flow;
+        flow.messages.splice(flow.messages.end(), messages, messages.begin());
+        if (flow.messages.size() == 1) mark(flow);
+    }
+    void remove(const Flow& flow) {
+        for (std::size_t i = 1; i < flow.key->size(); ++i) {
+            std::vector<Flow*>& flows = group((*flow.key)[i]).flows;
+            flows.erase(std::find(flows.begin(), flows.end(), &flow));
+        }
+        room_.give(1, flow_B);
+        flows_.erase(flows_.find(*flow.key));
+    }
+
+    // What came and went at this instant changes how fast the others are from here on, up to the next.
+    void settle(double next_s) {
+        const auto is_before = [&](std::int32_t a, std::int32_t b) {
+            return std::pair(at(a).group, at(a).change) < std::pair(at(b).group, at(b).change);
+        };
+        std::sort(changed_.begin(), changed_.end(), is_before);
+        for (auto begin = changed_.begin(), end = begin; begin != changed_.end(); begin = end) {
+            end = std::upper_bound(begin, changed_.end(), *begin, is_before);
+            if (at(*begin).change != 0) regroup(begin, end);
+        }
+        for (const std::int32_t link : changed_) at(link).change = at(link).is_changed = 0;
+        changed_.clear();
+        while (!entries_.empty()) begin(entries_.front());
+        for (const std::int32_t number : moved_)
+            for (Flow* flow : group(number).flows) pace(*flow);
+        moved_.clear();
+        now_s_ = next_s;
+    }
+
+    // Links of one group, each of which has so many messages more, or fewer.
+    template <class Iterator>
+    void regroup(Iterator begin, Iterator end) {
+        const std::int32_t from = at(*begin).group;
+        const bool was_idle = from < first_busy;
+        const auto links = static_cast<std::int32_t>(end - begin);
+        const double messages = group(from).messages + at(*begin).change;
+        std::int32_t to = from;
+        if (messages == 0) {
+            to = 1 + group(from).kind;
+        } else if (was_idle || links < group(from).links) {
+            if (free_.empty()) {
+                free_.push_back(static_cast<std::int32_t>(groups_.size()));
+                room_.resize(groups_, groups_.size() + 1);
+            }
+            to = free_.back();
+            free_.pop_back();
+            group(to).kind = group(from).kind;
+        }
+        group(to).messages = messages;
+        moved_.push_back(to);
+        if (to == from) return;
+        for (auto link = begin; link != end; ++link) at(*link).group = to;
+        group(to).links += links;
+        group(from).links -= links;
+        if (was_idle) return;
+        for (Flow* flow : std::vector(group(from).flows)) split(*flow);
+        if (group(from).links == 0) free_.push_back(from);
+    }
+
+    // Some links of a group belong to another now.
+    void split(Flow& whole) {
+        unmark(whole);
+        advance(whole);
+        Messages messages;
+        messages.swap(whole.messages);
+        const Flow rest{whole.cost_s, whole.since_s, whole.passed, whole.spent_s};
+        while (!messages.empty()) append(find_flow(messages.front(), rest), messages);
+        if (whole.messages.empty()) remove(whole);
+    }
+
+    void begin(Message& message) {
+        Flow& flow = find_flow(message, {cost_s_[message.costs], now_s_});
+        advance(flow);
+        message.end = flow.passed + 1 - (flow.since_s - now_s_) / flow.whole_s;
+        message.spent_s = flow.spent_s;
+        message.spent_s[flow.kind] -= flow.since_s - now_s_;
+        append(flow, entries_);
+    }
+
+    // In a list, with the links on its way; in a tree and in its groups, with its key.
+    static constexpr std::size_t message_B = sizeof(Message) + 48, flow_B = sizeof(Flow) + 256;
 
     Room& room_;
-    std::vector<Flow> flows_;  // by slot
-    std::vector<std::vector<Visit>> on_link_;
-    std::vector<std::int32_t> active_;  // slots of the messages under way
-    std::vector<double> ends_s_;        // when each of them is through, as it is going
+    double now_s_ = 0;
+    std::vector<Messages::iterator> messages_;  // by slot
+    Messages entries_;                          // those that come at this instant
+    std::map<std::int32_t, OfKinds> cost_s_;
+    std::map<Key, Flow> flows_;
+    std::set<End> ends_;  // of the first message of each flow
+    std::vector<Place> links_;
+    std::vector<std::int32_t> changed_;  // links, at this instant
+    std::vector<Group> groups_;
+    std::vector<std::int32_t> moved_, free_;  // groups
 };
 
 }  // namespace hockney

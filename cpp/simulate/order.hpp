@@ -105,9 +105,9 @@ class Order {
 
     // The next thing that happens at something shared: a message passes its links, comes to them, or is sent.
     bool one_later() {
-        const auto [arrival_s, slot] = sink_.next_arrival();
         const double entry_s = entering_.empty() ? never : entering_.top().first;
         const double leaving_s = leaving_.empty() ? never : leaving_.top().first;
+        const auto [arrival_s, slot] = sink_.next_arrival(std::min(entry_s, leaving_s));
         if (slot >= 0 && arrival_s <= std::min(entry_s, leaving_s)) {
             arrive(slot);
         } else if (!entering_.empty() && entry_s <= leaving_s) {

@@ -133,7 +133,7 @@ class Stream {
     double now_s(int rank) const { return evaluator_.now_s(rank); }
     const auto& departures() const { return evaluator_.departures(); }
     bool is_held(const Event& event) const { return evaluator_.is_held(event); }
-    auto next_arrival() const { return evaluator_.next_arrival(); }
+    auto next_arrival(double until_s) { return evaluator_.next_arrival(until_s); }
     bool flows(const Event& event) const { return evaluator_.flows(event); }
     bool is_shared(const Event& event) {
         while (rows_ < sizes_.all().size()) costs_.add(sizes_.all()[rows_++], curves_);
@@ -169,7 +169,7 @@ class Recorder {
     double now_s(int rank) const { return sink_.now_s(rank); }
     const auto& departures() const { return sink_.departures(); }
     bool is_held(const Event& event) const { return sink_.is_held(event); }
-    auto next_arrival() const { return sink_.next_arrival(); }
+    auto next_arrival(double until_s) { return sink_.next_arrival(until_s); }
     bool flows(const Event& event) const { return sink_.flows(event); }
     bool is_shared(const Event& event) { return sink_.is_shared(event); }
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hockney import _core
-from hockney._core import CostCurves, Network, Problem, RecordedTrace
+from hockney._core import CostCurves, Kind, Network, Problem, RecordedTrace
 from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS, LoggopsParameters
 from hockney.predict.simulation import Shared, simulate
 from hockney.schedule.catalogue import algorithms, ask
@@ -21,13 +22,14 @@ NO_LEVELS = np.zeros((0, 0), np.int32)
 
 
 def costs(**of_term: float) -> CostCurves:
-    """Constant terms, seconds; `link_s_per_B` and `own_s_per_B` for each byte."""
+    """Constant terms, seconds; `link_s_per_B`, `network_s_per_B` and `own_s_per_B` for each byte."""
     link, own = of_term.pop("link_s_per_B", 0.0), of_term.pop("own_s_per_B", 0.0)
+    between = of_term.pop("network_s_per_B", 0.0)
     known: dict[str, Any] = {term: ([0.0], [of_term.get(term, 0.0)]) for term in TERMS}
-    known["node_link"] = ([0.0, 1.0], [0.0, link])
+    known["node_link"], known["network_link"] = ([0.0, 1.0], [0.0, link]), ([0.0, 1.0], [0.0, between])
     known["transfer"] = ([0.0, 1.0], [LATENCY_S, LATENCY_S + own])
     known["handshake"] = ([0.0], [of_term.get("handshake", BUFFERED)])
-    return CostCurves([[known[term] for term in TERMS]], NOTHING, NOTHING)
+    return CostCurves([[known[term] for term in TERMS]], NOTHING, ([0.0, 1.0], [0.0, 1.0]))
 
 
 def in_memory(
@@ -142,3 +144,72 @@ def test_a_tape_refuses_costs_under_which_other_messages_share(recorded: float) 
     table[:, TERMS.index("handshake")] = 1.0
     with pytest.raises(ValueError, match="must stay so"):
         trace.finish_s(table)
+
+
+def step_by_step(start_s: np.ndarray, own_s: np.ndarray, ways: list[dict[object, float]]) -> np.ndarray:
+    """When each message is through: all of them looked at whenever one comes or goes."""
+    left, end_s, now_s = np.ones(len(ways)), np.full(len(ways), np.inf), 0.0
+    while np.isinf(end_s).any():
+        under_way = [i for i in range(len(ways)) if start_s[i] <= now_s and left[i] > 0]
+        on_link = Counter(link for i in under_way for link in ways[i])
+        whole_s = {
+            i: max(own_s[i], *(cost_s * on_link[link] for link, cost_s in ways[i].items())) for i in under_way
+        }
+        events_s = [now_s + left[i] * whole_s[i] for i in under_way]
+        then_s = min([*events_s, *start_s[start_s > now_s]])
+        for i in under_way:
+            left[i] -= (then_s - now_s) / whole_s[i]
+            if left[i] < 1e-9:  # far less than a step, far more than rounding
+                left[i], end_s[i] = 0.0, then_s
+        now_s = then_s
+    return end_s
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_messages_pass_as_step_by_step(seed: int) -> None:
+    """Each from a rank of its own to one of its own, many at the same instants, over the same links."""
+    rng = np.random.default_rng(seed)
+    messages, nodes = 80, 6
+    node_of_rank = rng.integers(0, nodes, 2 * messages)
+    memory_of_rank = 2 * node_of_rank + rng.integers(0, 2, 2 * messages)
+    torus = [[], [nodes], [2, 3]][seed % 3]
+    network = Network(node_of_rank=node_of_rank.tolist(), memory_of_rank=memory_of_rank.tolist(), torus=torus)
+    size_B = rng.choice([5000, 8192, 20000], messages)
+    start_s = rng.integers(1, 12, messages) * (1000 if seed % 2 else 977)
+    own, link, hop = rng.choice([0.2, 1.0, 2.5], 3)
+    ways: list[dict[object, float]] = []
+    steps: list[tuple[int, int, int, int, int]] = []  # rank, stage, kind, peer, length
+    for i, B in enumerate(size_B):
+        ends = [2 * i, 2 * i + 1]
+        here, there = node_of_rank[ends]
+        near = [("memory", memory) for memory in memory_of_rank[ends]]
+        of_ends = near if here == there else [("out", here), ("in", there)]
+        between = network.route(here, there)
+        ways.append(dict.fromkeys(of_ends, link * B) | dict.fromkeys(between, hop * B))
+        steps += [(ends[0], 0, Kind.reduce.value, -1, start_s[i]), (ends[0], 1, Kind.send.value, ends[1], B)]
+        steps += [(ends[1], 0, Kind.receive.value, ends[0], B)]
+    rank, stage, kind, peer, length = np.array(steps).T
+    narrow = [column.astype(np.int32) for column in (rank, stage, kind, peer)]
+    schedule = _core.write_schedule(
+        2 * messages, narrow[0], narrow[1], narrow[2], narrow[3], length.astype(np.int64)
+    )
+    made = costs(own_s_per_B=own, link_s_per_B=link, network_s_per_B=hop)
+    finish_s = _core.simulate([schedule], made, levels=NO_LEVELS, network=network).finish_s
+    assert finish_s[1::2] == pytest.approx(LATENCY_S + step_by_step(start_s, own * size_B, ways), rel=1e-9)
+
+
+def test_nodes_that_do_the_same_stay_together_in_any_unit_of_time() -> None:
+    """What differs by rounding is one instant: else the first to send would gain with each round."""
+    asked = ask("alltoall", "pairwise", ranks=256, size_B=65536)
+    finish_s = [
+        simulate(
+            asked,
+            LoggopsParameters(2e-6 * unit, 0.5e-6 * unit, 0.0, 1e-10 * unit),
+            shared=Shared(node_size=8, node_gap_s_per_B=8e-11 * unit),
+        ).finish_s
+        / unit
+        for unit in (1.0, 3.0)
+    ]
+    of_node = finish_s[0].reshape(32, 8)
+    assert of_node == pytest.approx(np.tile(of_node[0], (32, 1)), rel=1e-9)
+    assert finish_s[1] == pytest.approx(finish_s[0], rel=1e-9)
