@@ -111,6 +111,7 @@ def _simulated_table(
     mpi: str = "",
     noise: float = 0.0,
     protocols: Mapping[str, Any] | None = None,
+    seed: int = 3,
 ) -> pd.DataFrame:
     rows = [
         {
@@ -121,7 +122,7 @@ def _simulated_table(
         for algorithm, p, size, mapping in product(algorithms, ranks, sizes, mappings)
     ]  # fmt: skip
     table = pd.DataFrame(rows)
-    disturbed = np.exp(np.random.default_rng(3).normal(0.0, noise, len(table)))
+    disturbed = np.exp(np.random.default_rng(seed).normal(0.0, noise, len(table)))
     return table.assign(time_s=_times_s(table, operation, protocols or {}) * disturbed)
 
 

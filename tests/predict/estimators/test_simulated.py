@@ -50,22 +50,40 @@ def inside(made: Prediction, table: pd.DataFrame) -> float:
 
 
 @pytest.fixture(scope="module")
-def table(simulated_table: Table) -> pd.DataFrame:
-    return simulated_table(
-        ranks=(*RANKS, *FAR), statistic="mean_over_ranks", mpi=OPEN_MPI, noise=NOISE, sizes=(8, 512, 16384)
-    )
+def tables(simulated_table: Table) -> list[pd.DataFrame]:
+    """Of several draws of the noise: the median error of one lies anywhere from 4 to 7 %."""
+    return [
+        simulated_table(
+            ranks=(*RANKS, *FAR),
+            statistic="mean_over_ranks",
+            mpi=OPEN_MPI,
+            noise=NOISE,
+            sizes=(8, 512, 16384),
+            seed=seed,
+        )
+        for seed in (3, 4, 5, 6)
+    ]
 
 
-def test_four_times_the_ranks(table: pd.DataFrame, system: System) -> None:
-    seen, far = table[table["ranks"] <= max(RANKS)], table[table["ranks"] > max(RANKS)]
-    made = simulated(training(seen, system)).predict(asked(far))
+@pytest.fixture
+def table(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    return tables[0]
+
+
+def test_four_times_the_ranks(tables: list[pd.DataFrame], system: System) -> None:
+    is_far = tables[0]["ranks"] > max(RANKS)
+    pairs = [
+        (simulated(training(one[~is_far], system)).predict(asked(one[is_far])), one[is_far]) for one in tables
+    ]
+    off = np.concatenate([errors(made, far) for made, far in pairs])
     # The noise of a point is 3 %; two thirds of it is what a perfect model would be off in the median.
-    assert np.median(errors(made, far)) < 2 * NOISE
+    assert np.median(off) < 2 * NOISE
     # Two doublings beyond training, the worst points are further off; the claim is that intervals hold them.
-    assert np.quantile(errors(made, far), 0.95) < 8 * NOISE
-    assert inside(made, far) >= 0.9
-    assert (made.low_s < made.time_s).all()
-    assert (made.time_s < made.high_s).all()
+    assert np.quantile(off, 0.95) < 8 * NOISE
+    assert np.mean([inside(made, far) for made, far in pairs]) >= 0.9
+    for made, _ in pairs:
+        assert (made.low_s < made.time_s).all()
+        assert (made.time_s < made.high_s).all()
 
 
 @pytest.mark.thorough
