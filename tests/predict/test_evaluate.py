@@ -175,7 +175,11 @@ def test_an_estimator_sees_the_training_points_alone(
 
 @pytest.mark.parametrize(
     ("columns", "word"),
-    [({"mappings": [""]}, "placed"), ({"sizes": [8]}, "a single size"), ({"ranks": [8]}, "number of ranks")],
+    [
+        ({"mappings": [""], "ppn": None}, "placed"),
+        ({"sizes": [8]}, "a single size"),
+        ({"ranks": [8]}, "number of ranks"),
+    ],
 )
 def test_limits_of_the_table_are_warnings(
     bcast: Callable[..., pd.DataFrame], columns: dict[str, Any], word: str

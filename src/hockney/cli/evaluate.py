@@ -26,7 +26,7 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     """Fit each model to a part of what was measured and print its errors on the rest.
 
     The best baseline comes first: the most accurate of the simple methods that `hockney predict` does not use.
-    Selecting the model that it does use (`piecewise`, `simulated`) prints all baselines, too.
+    Selecting a model that it does use (`piecewise`, `simulated`, `combination`) prints all baselines, too.
 
     Point to point: every second size of each series is held out, the first and the last never. A series is one
     source, system, MPI, mapping and rank pair. Quantiles are over the held-out sizes of all series. `nonphysical`
@@ -159,9 +159,9 @@ def _lines(result: api.CollectiveEvaluation, by: str) -> list[_ErrorLine]:
 
 
 def _show_estimators(result: api.CollectiveEvaluation, by: str) -> None:
-    own = result.judged.get("simulated")
-    common = {"simulated": own and own.common}
-    _say_first("simulated", common, result.best_baseline, f", on {_common(result)}")
+    name = "simulated" if "simulated" in {*result.compared} - result.skipped.keys() else "combination"
+    own = result.judged.get(name)
+    _say_first(name, {name: own and own.common}, result.best_baseline, f", on {_common(result)}")
     default, always = result.references.default, result.references.best_in_training
     choices = [
         _ErrorLine("(library's default)", None, default),

@@ -12,7 +12,16 @@ import pandas as pd
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
 from hockney.predict.accuracy import ModelRegret, PointErrors, RegretReferences
-from hockney.predict.estimators.base import ANSWER, Array, Prediction, Progress, estimators, silent, training_of
+from hockney.predict.estimators.base import (
+    ANSWER,
+    FALLBACK,
+    Array,
+    Prediction,
+    Progress,
+    estimators,
+    silent,
+    training_of,
+)
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import Mask, split
 
@@ -107,7 +116,7 @@ def evaluate(
 ) -> EvaluatedPoints:
     """Fit each estimator to training points of a tidy table, score it on the test points.
 
-    All when no `names`, or when the one by which `hockney predict` answers is among them: its errors never stand
+    All when no `names`, or when one by which `hockney predict` answers is among them: its errors never stand
     alone. `best_baseline` is, of the others that are `compared`, the one with the smallest median on the
     `n_common` points on which they are.
 
@@ -117,7 +126,7 @@ def evaluate(
     wrong with the table or the expressions.
     """
     chosen = {name: estimators.get(name) for name in names}
-    if not names or ANSWER in names:
+    if not names or {ANSWER, FALLBACK} & set(names):
         chosen = dict(estimators)
     pooled = points(frame, operation, statistic)
     trained, tested = split(pooled.frame[list(POINT)], train, test, seed)
@@ -162,7 +171,7 @@ def _best_baseline(rows: Mapping[str, PointErrors]) -> BestEstimator | None:
     medians = {
         name: row.median_relative_error
         for name, row in rows.items()
-        if name != ANSWER and row.median_relative_error is not None
+        if name not in (ANSWER, FALLBACK) and row.median_relative_error is not None
     }
     if not medians:
         return None

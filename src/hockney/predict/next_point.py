@@ -57,7 +57,7 @@ class Candidates:
         for row, index in zip(contenders, instances, strict=True):
             row[: index.size] = index
         surfaces = list(positions(points, SURFACE).values())
-        at = places(points) / (REACH_RANKS, REACH_BYTES)
+        at = places(points) / (REACH_RANKS, REACH_BYTES, REACH_RANKS)
         return cls(points, contenders, surfaces, [_tells(at[index]) for index in surfaces])
 
 

@@ -215,6 +215,17 @@ def keys(points: pd.DataFrame, names: Sequence[str]) -> list[Hashable]:
     return list(zip(*held, strict=True))
 
 
+def is_grid(points: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which points say how many nodes have how many ranks each but no mapping: ranks fill nodes in blocks."""
+    known = points["nodes"].notna() & points["ppn"].notna() & (points["mapping"] == "")
+    return known.to_numpy(dtype=np.bool_)
+
+
+def sliced(points: pd.DataFrame) -> pd.DataFrame:
+    """The points with their ranks a node on a grid alone: elsewhere the ranks and the mapping say them."""
+    return points.assign(ppn=points["ppn"].where(is_grid(points)))
+
+
 def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDArray[np.intp]]:
     """Positions of the points that agree in the columns `names`, by their values there (None: unknown)."""
     groups: dict[Hashable, list[int]] = {}
@@ -226,7 +237,9 @@ def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDAr
 def limits(train: pd.DataFrame) -> list[str]:
     """Limits of the training points, in words: no placement, a single size, a single number of ranks."""
     texts = []
-    if (train["mapping"] == "").all():
+    if is_grid(train).all():
+        texts.append("the table names no mapping: ranks are taken to fill nodes in blocks")
+    elif (train["mapping"] == "").all():
         texts.append(
             "the table does not say how ranks were placed (mapping is empty): all points count as one placement"
         )

@@ -15,7 +15,7 @@ import pandas as pd
 
 from hockney.predict.estimators.base import Array, GroupModels
 from hockney.predict.estimators.linear_in_ranks import GROUP, lines
-from hockney.predict.points import positions
+from hockney.predict.points import positions, sliced
 from hockney.records.series import size_place
 from hockney.statistics import NORMAL
 
@@ -62,7 +62,7 @@ class OwnGrowth:
         ranks = points["ranks"].to_numpy(np.float64)
         slowest_s = self.logarithmic.predict(points.assign(ranks=np.log2(ranks))).time_s
         most = np.full(len(points), np.inf)
-        for key, index in positions(points, GROUP).items():
+        for key, index in positions(sliced(points), GROUP).items():
             most[index] = self.most_ranks.get(key, np.inf)
         is_beyond = (ranks > most) & (along.time_s > 0) & (slowest_s > 0)
         value, high, other = (
@@ -82,7 +82,7 @@ def own_growth(default: pd.DataFrame) -> OwnGrowth:
     return OwnGrowth(
         lines(placed, may_fall=False),
         lines(placed.assign(ranks=np.log2(ranks)), may_fall=False),
-        {key: float(ranks[index].max()) for key, index in positions(placed, GROUP).items()},
+        {key: float(ranks[index].max()) for key, index in positions(sliced(placed), GROUP).items()},
         sorted({int(size_B) for size_B in placed["bytes"]}),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hockney.predict.points import beside, positions
+from hockney.predict.points import beside, positions, sliced
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import POINT_TO_POINT
 from hockney.registry import Registry
@@ -67,8 +67,8 @@ def unknown(count: int) -> Prediction:
     return Prediction(np.full(count, np.nan), np.full(count, np.nan), np.full(count, np.nan))
 
 
-ANSWER = "simulated"
-"""The estimator by which `hockney predict` answers; the others are the baselines that it is held against."""
+ANSWER, FALLBACK = "simulated", "combination"
+"""The estimators that answer `hockney predict`, the second where the first can't; the others are baselines."""
 
 
 class FittedEstimator(Protocol):
@@ -120,7 +120,7 @@ class GroupModels:
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times by the model of each point's group; NaN where there is none."""
         made = unknown(len(points))
-        for key, index in positions(points, self.group).items():
+        for key, index in positions(sliced(points), self.group).items():
             if key in self.models:
                 ends = self.models[key](points.iloc[index])
                 made.time_s[index], made.low_s[index], made.high_s[index] = ends

@@ -16,16 +16,16 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
-from hockney.predict.estimators._places import SURFACE
+from hockney.predict.estimators._places import SLICE
 from hockney.predict.estimators.base import Array, FittedEstimator, GroupModels, GroupTimes, Training, estimators
-from hockney.predict.points import positions
+from hockney.predict.points import positions, sliced
 
 
 @estimators.register("collective_model")
 def fit(training: Training) -> FittedEstimator:
     """A model for each algorithm and placement; RequestError where all have too few points."""
     models: dict[Hashable, GroupTimes] = {}
-    for key, index in positions(training.points, SURFACE).items():
+    for key, index in positions(sliced(training.points), SLICE).items():
         points = training.points.iloc[index]
         first, nothing = points.iloc[0], np.full(len(points), np.nan)
         ranks, size_B, time_s = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes", "time_s"))
@@ -38,7 +38,7 @@ def fit(training: Training) -> FittedEstimator:
             models[key] = partial(_times, model)
     if not models:
         raise RequestError("no algorithm has points enough for a model", "train on more ranks or sizes")
-    return GroupModels(SURFACE, models, "are of an algorithm or a placement with too few training points")
+    return GroupModels(SLICE, models, "are of an algorithm or a placement with too few training points")
 
 
 def _times(model: CollectiveModel, points: pd.DataFrame) -> tuple[Array, Array, Array]:

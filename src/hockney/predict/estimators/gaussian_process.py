@@ -26,7 +26,7 @@ from hockney.predict.gaussian_process import (
     matern,
 )
 from hockney.predict.points import positions
-from hockney.statistics import NORMAL_6
+from hockney.statistics import CONFIDENCE, NORMAL_6
 
 _MOST = 800
 """Training points of a surface; more add time, not knowledge."""
@@ -40,10 +40,10 @@ _BEND_B = 4096.0
 
 
 def _kernel(a: Array, b: Array, parameters: Array) -> Array:
-    """Covariance of places a (n, 2) and b (m, 2)."""
-    apart = [np.abs(a[:, i, None] - b[:, i]) for i in (0, 1)]
-    long, short = parameters[0] ** 2, parameters[3] ** 2
-    return np.asarray(long * matern(parameters[1:3], *apart) + short * matern(parameters[4:6], *apart))
+    """Covariance of places a (n, 3) and b (m, 3); nodes and ranks a node share their lengths."""
+    apart = [np.abs(a[:, i, None] - b[:, i]) for i in range(3)]
+    long, short = (parameters[i] ** 2 * matern(parameters[[i + 1, i + 2, i + 1]], *apart) for i in (0, 3))
+    return np.asarray(long + short)
 
 
 def _noise(parameters: Array) -> float:
@@ -56,14 +56,14 @@ def _measured(at: Array, residual: Array, parameters: Array) -> MeasurementSet:
 
 
 def _trend(at: Array) -> Array:
-    """Bases of the trend, shape (n, 4): latency and bandwidth terms meet at some kilobytes."""
-    size = np.log1p(np.exp(at[:, 1]) / _BEND_B)
-    return np.column_stack([np.ones(len(at)), at[:, 0], size, size * at[:, 0]])
+    """Bases of the trend, shape (n, 6): latency and bandwidth terms meet at some kilobytes."""
+    size, growth = np.log1p(np.exp(at[:, 1]) / _BEND_B), at[:, [0, 2]]
+    return np.column_stack([np.ones(len(at)), size, growth, size[:, None] * growth])
 
 
 @dataclass(frozen=True)
 class Surface:
-    """The process given the residuals of the training points at places (n, 2).
+    """The process given the residuals of the training points at places (n, 3).
 
     `trend`: coefficients of the trend of ln time in seconds. `parameters`: as in `_SEARCH`, not in logarithms.
     """
@@ -72,13 +72,15 @@ class Surface:
     parameters: Array
     trained: Array
     process: GaussianProcess
+    factor: float
 
     def __call__(self, points: pd.DataFrame) -> tuple[Array, Array, Array]:
         """Times with log-normal intervals."""
         at = places(points)
         residual, explained = self.process.at(_kernel(at, self.trained, self.parameters))
         whole = self.parameters[0] ** 2 + self.parameters[3] ** 2
-        reach = np.exp(NORMAL_6 * np.sqrt(np.maximum(whole - explained, 0.0) + _noise(self.parameters)))
+        deviation = np.sqrt(np.maximum(whole - explained, 0.0) + _noise(self.parameters))
+        reach = np.exp(self.factor * deviation)
         time_s = np.exp(_trend(at) @ self.trend + residual)
         return time_s, time_s / reach, time_s * reach
 
@@ -101,7 +103,7 @@ def surfaces_of(training: Training) -> Surfaces:
     time = np.log(training.points["time_s"].to_numpy(np.float64))
     bases = _trend(at)
     # A weak ridge: one number of ranks, or one size, leaves some bases without a say.
-    trend = linalg.solve(bases.T @ bases + 1e-3 * np.eye(4), bases.T @ time, assume_a="pos")
+    trend = linalg.solve(bases.T @ bases + 1e-3 * np.eye(bases.shape[1]), bases.T @ time, assume_a="pos")
     residual = time - bases @ trend
     chosen = {
         key: index if index.size <= _MOST else np.sort(random.choice(index, _MOST, replace=False))
@@ -116,8 +118,10 @@ def surfaces_of(training: Training) -> Surfaces:
     unseen = np.full(len(at), np.nan)
     for key, index in chosen.items():
         covariance = _measured(at[index], residual[index], parameters).covariance(parameters)
-        surfaces[key] = Surface(trend, parameters, at[index], GaussianProcess(covariance, residual[index]))
-        unseen[index], _ = left_out(covariance, residual[index])
+        unseen[index], variance = left_out(covariance, residual[index])
+        factor = max(NORMAL_6, float(np.quantile(np.abs(unseen[index]) / np.sqrt(variance), CONFIDENCE)))
+        process = GaussianProcess(covariance, residual[index])
+        surfaces[key] = Surface(trend, parameters, at[index], process, factor)
     return Surfaces(SURFACE, surfaces, "are of algorithms or placements that were not trained", unseen)
 
 

@@ -28,16 +28,20 @@ def fit(training: Training) -> FittedEstimator:
     planes: dict[Hashable, GroupTimes] = {}
     for key, index in positions(training.points, SURFACE).items():
         at, time_ln = means(training.points.iloc[index])
+        axes = [0, 1, 2] if np.ptp(at[:, 2]) > FLAT else [0, 1]
         # One number of ranks is a line, one size, and a size in proportion to the ranks.
-        if np.linalg.matrix_rank(at - at[0], tol=FLAT) < 2:
+        if np.linalg.matrix_rank(at - at[0], tol=FLAT) < len(axes):
             continue
         try:
-            planes[key] = partial(_between, interpolate.LinearNDInterpolator(at, time_ln, rescale=True))
+            plane = interpolate.LinearNDInterpolator(at[:, axes], time_ln, rescale=True)
+            planes[key] = partial(_between, plane, axes)
         except spatial.QhullError:  # it has bounds of its own for what encloses nothing
             continue
     return GroupModels(SURFACE, planes, "do not lie between training points of their algorithm and placement")
 
 
-def _between(plane: interpolate.LinearNDInterpolator, points: pd.DataFrame) -> tuple[Array, float, float]:
+def _between(
+    plane: interpolate.LinearNDInterpolator, axes: list[int], points: pd.DataFrame
+) -> tuple[Array, float, float]:
     """Times between the neighbours, without intervals; NaN outside of them."""
-    return np.exp(plane(places(points))), np.nan, np.nan
+    return np.exp(plane(places(points)[:, axes])), np.nan, np.nan

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from hockney.predict.estimators._places import SLICE
 from hockney.predict.estimators.base import Array, FittedEstimator, GroupModels, Training, estimators
-from hockney.predict.points import GROWING, POINT, positions
+from hockney.predict.points import positions, sliced
 from hockney.statistics import LeastSquares, least_squares, t_reach
 
-GROUP = tuple(name for name in POINT if name not in GROWING)
+GROUP = (*SLICE, "bytes")
 """What a line holds fixed."""
 
 
@@ -66,7 +67,7 @@ def fit(training: Training) -> FittedEstimator:
 def lines(points: pd.DataFrame, *, may_fall: bool = True) -> GroupModels:
     """The same of points with the columns `predict.points.POINT` and `time_s`; `may_fall` as of `line`."""
     ranks, time_s = (points[name].to_numpy(np.float64) for name in ("ranks", "time_s"))
-    groups = positions(points, GROUP)
+    groups = positions(sliced(points), GROUP)
     made = {key: line(ranks[index], time_s[index], may_fall=may_fall) for key, index in groups.items()}
     known = {key: fitted for key, fitted in made.items() if fitted is not None}
     return GroupModels(GROUP, known, "have no line: nothing, or one number of ranks, was trained at their size")

@@ -18,12 +18,13 @@ from scipy import optimize
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import FormulaCall
+from hockney.predict.estimators._places import SLICE
 from hockney.predict.estimators.base import Array, FittedEstimator, GroupModels, Training, estimators
-from hockney.predict.points import CHOICE, GROWING, POINT, positions
+from hockney.predict.points import CHOICE, positions, sliced
 from hockney.statistics import CONFIDENCE
 
-GROUP = tuple(name for name in POINT if name not in (*GROWING, *CHOICE, "bytes"))
-"""What shares its parameters: a mapping of one operation, system and library."""
+GROUP = tuple(name for name in SLICE if name not in CHOICE)
+"""What shares its parameters: a mapping, or on a grid a number of ranks a node, of an operation and a library."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def fit(training: Training) -> FittedEstimator:
             "train on named algorithms, not on the library's default",
         )
     groups = {}
-    for key, everything in positions(training.points, GROUP).items():
+    for key, everything in positions(sliced(training.points), GROUP).items():
         index = everything[known[everything]]
         if index.size:
             groups[key] = parameters(number[index], time_s[index], ranks[index])
