@@ -261,10 +261,8 @@ class Evaluator {
         for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next)
             head = later(head, next->until);
         const Time until = ranks_[rank].out = plus(head, gap);
-        if (next != taken.begin() && !is_after(head.s, std::prev(next)->until.s))
-            std::prev(next)->until = until;
-        else
-            taken.insert(next, {head.s, until});
+        const bool is_close = next != taken.begin() && !is_after(head.s, std::prev(next)->until.s);
+        is_close ? (void)(std::prev(next)->until = until) : (void)taken.insert(next, {head.s, until});
         return head;
     }
 
