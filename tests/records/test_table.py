@@ -15,7 +15,7 @@ from tests import factories
 from tests.capabilities import shared
 
 from hockney.errors import RequestError
-from hockney.records import table
+from hockney.records import columnar, table
 from hockney.records.columns import REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine
@@ -263,3 +263,20 @@ def test_a_column_that_is_nearly_another_is_asked_about(tmp_path: Path, name: st
         table.load(path)
     assert failed.value.hint.endswith(f"such as own_{name}")
     assert f"own_{name}" in table.load(file(tmp_path, f"{HEADER},own_{name}", f"{ROW},")).columns
+
+
+@pytest.mark.parametrize("last", ["", ","])
+def test_texts_that_look_like_numbers_stay_texts_over_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    monkeypatch.setattr(columnar, "_BLOCK", 2)
+    names = ["007", "7", "", "07", "1e3"]
+    rows = [f"s,m,bcast,{name},core,2,1,2,{8 + place},completion,1.5,0{last}" for place, name in enumerate(names)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([HEADER, *rows, ""]), encoding="utf-8")
+    frame = table.load(path)
+    assert frame["algorithm"].tolist() == names
+    assert frame["bytes"].tolist() == [8, 9, 10, 11, 12]
+    path.write_text(path.read_text().replace(",12,", ",-12,"), encoding="utf-8")
+    with pytest.raises(RequestError, match="row 6: bytes '-12' is not a size"):
+        table.load(path)

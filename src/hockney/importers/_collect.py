@@ -204,6 +204,8 @@ def _read(
     if digest in seen:
         raise RequestError(f"{path} has the same content as {seen[digest]}", "a copy is no repetition")
     seen[digest] = path
+    if [name for name, _ in fitting] == ["tidy"]:
+        text = ""  # It reads the file again, row by row; a large text need not be held beside its rows.
     try:
         read = [ImportedFile(path, name, unit.read(path, text, given), digest) for name, unit in fitting]
     except ValidationError as error:
@@ -375,7 +377,7 @@ def write(
                 collection.records.write(folder / COLUMNS)
             else:
                 campaign.append_lines(collection.records.lines())
-            table.write(table.from_imported(collection.records, launches), campaign.table)
+            table.write(table.from_imported(collection.records, launches, as_text=False), campaign.table)
         campaign.append_all(collection.apps())
         at_end()
     return campaign

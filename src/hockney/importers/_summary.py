@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from hockney.records.keys import POINT_TO_POINT
 from hockney.records.next_step import next_step
 from hockney.vocabulary import WHERE_RANKS_WERE
 
+_first = itemgetter(0)
 _SUBJECT = ("system", "mpi", "algorithm", "mapping", "locality", "variant")
 
 
@@ -134,10 +136,12 @@ def _found(collection: Collection) -> list[FoundSeries]:
     """Records and runs by operation and subject."""
     columns = ["operation", *_SUBJECT, *COUNTS, "bytes", "statistic"]
     runs = [{name: getattr(run, name, "") for name in columns} | {"bytes": 0} for run in collection.apps()]
-    rows = collection.records.frame[columns].astype(dict.fromkeys(("operation", *_SUBJECT, "statistic"), str))
-    rows = pd.concat([rows, pd.DataFrame(runs, columns=columns).astype(rows.dtypes)]) if runs else rows
+    rows = collection.records.frame[columns]
+    if runs:
+        rows = rows.astype(dict.fromkeys(("operation", *_SUBJECT, "statistic"), str))
+        rows = pd.concat([rows, pd.DataFrame(runs, columns=columns).astype(rows.dtypes)])
     series = []
-    for (operation, *words), of_it in rows.groupby(["operation", *_SUBJECT]):
+    for (operation, *words), of_it in sorted(rows.groupby(["operation", *_SUBJECT], observed=True), key=_first):
         subject = dict(zip(_SUBJECT, map(str, words), strict=True))
         lacking = {name: not subject[name] for name in ("system", "mpi", "mapping")}
         lacking |= {name: bool(of_it[name].isna().any()) for name in COUNTS}
@@ -160,4 +164,7 @@ def _found(collection: Collection) -> list[FoundSeries]:
 
 
 def _counted(records: RecordColumns, apps: Sequence[AppRecord]) -> dict[str, int]:
-    return dict(sorted(Counter([*records.frame["operation"].tolist(), *(run.operation for run in apps)]).items()))
+    of_records = records.frame["operation"].value_counts()
+    counts = Counter({str(name): int(count) for name, count in of_records[of_records > 0].items()})
+    counts.update(run.operation for run in apps)
+    return dict(sorted(counts.items()))

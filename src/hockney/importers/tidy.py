@@ -12,7 +12,7 @@ from hockney.errors import RequestError
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records import columns, table
 from hockney.records.app_rows import apart, applications
-from hockney.records.columnar import TYPES, UNKNOWN, RecordColumns, codes
+from hockney.records.columnar import TYPES, UNKNOWN, RecordColumns, codes, filled
 from hockney.records.statistic import RATES
 
 _NOT_KEPT = ("samples",)
@@ -31,7 +31,7 @@ def recognises(path: Path, text: str) -> bool:
 
 def read(path: Path, _text: str, given: Given) -> Imported:
     """Records of all rows. RequestError names the row that is wrong: a table is taken whole or not at all."""
-    frame = table.load(path, given.statistic)
+    frame = table.load(path, given.statistic, as_text=False)
     if frame.empty:
         raise RequestError(f"{path} has a header but no rows", "write the table again, or leave it out")
     imported = Imported(tool="tidy table")
@@ -44,10 +44,14 @@ def read(path: Path, _text: str, given: Given) -> Imported:
     first = 1 if path.name.endswith((".parquet", ".pq")) else 2
     says_ranks = frame.assign(ranks=frame["ranks"].fillna(given.ranks)) if given.ranks else frame
     _, imported.apps = apart(says_ranks)
-    frame = frame[~frame["operation"].isin(applications())]
+    is_run = frame["operation"].isin(applications())
+    frame = frame[~is_run] if is_run.any() else frame
     if frame.empty:
         return imported
-    imported.columns = _columns(frame[~_derived(frame)], path, first)
+    is_derived = _derived(frame)
+    frame = frame[~is_derived] if is_derived.any() else frame
+    imported.columns = _columns(frame, path, first)
+    del frame, says_ranks
     refused = imported.columns.first_refused()
     if refused is not None:
         try:
@@ -73,7 +77,8 @@ def _columns(rows: pd.DataFrame, path: Path, first: int) -> RecordColumns:
     # A rate's interval stands in the columns of a time's, and is none.
     bounds = {name: rows[f"{name}_s"] for name in ("low", "high") if f"{name}_s" in rows.columns}
     fields |= {"value": value, **{name: bound.mask(is_rate, bound * 1e6) for name, bound in bounds.items()}}
-    fields["algorithm"] = rows["algorithm"].replace("", "default")
+    algorithm = filled(rows["algorithm"].astype("category"), np.zeros(len(rows), int), ["default"])
+    fields["algorithm"] = pd.Series(algorithm, rows.index)
     line = pd.Series(rows.index + first, index=rows.index)
     typed = pd.DataFrame(fields, index=rows.index).astype(TYPES)
     return RecordColumns(typed.assign(origin=f"{path}:" + line.astype(str)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -60,16 +61,8 @@ class RecordColumns:
     @classmethod
     def joined(cls, parts: Sequence[RecordColumns]) -> RecordColumns:
         """All records of all parts, one part after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        frames = [part.frame for part in parts]
         texts = [name for name, kind in TYPES.items() if kind == "category"]
-        whole = pd.concat([frame.drop(columns=texts) for frame in frames], ignore_index=True)
-        return cls(
-            whole.assign(
-                **{name: pd.api.types.union_categoricals([frame[name] for frame in frames]) for name in texts}
-            )
-        )
+        return cls(joined([part.frame for part in parts], texts))
 
     @classmethod
     def read(cls, path: Path, *, within: Path) -> RecordColumns:
@@ -132,6 +125,39 @@ class RecordColumns:
     def _blocks(self) -> Iterator[pd.DataFrame]:
         for first in range(0, len(self), _BLOCK):
             yield self.frame.iloc[first : first + _BLOCK]
+
+
+def joined(frames: Sequence[pd.DataFrame], texts: Sequence[str]) -> pd.DataFrame:
+    """All rows of all frames, one after the other; `texts` are columns of categories."""
+    if len(frames) == 1:
+        return frames[0]
+    whole = pd.concat([frame.drop(columns=texts) for frame in frames])
+    united = {name: pd.api.types.union_categoricals([frame[name] for frame in frames]) for name in texts}
+    return whole.assign(**united)[[*dict.fromkeys(name for frame in frames for name in frame)]]
+
+
+def rows_of_csv(data: bytes, few: Sequence[str]) -> pd.DataFrame:
+    """All values of a CSV as text, those of the columns `few` as categories; errors of pandas."""
+    # `dtype="category"` would read "007" as a number.
+    blocks = pd.read_csv(
+        io.BytesIO(data), dtype=str, keep_default_na=False, skip_blank_lines=False, chunksize=_BLOCK
+    )
+    frames = []
+    for block in blocks:
+        texts = [name for name in few if name in block and isinstance(block.index, pd.RangeIndex)]
+        frames.append(block.astype(dict.fromkeys(texts, "category")))
+    return joined(frames, texts)
+
+
+def without_last_comma(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The same table where each row ends in a comma; RequestError for rows that are longer than the header.
+
+    pandas takes what is before for an index.
+    """
+    if frame.index.nlevels > 1 or not len(frame.columns) or not (frame.iloc[:, -1] == "").all():
+        raise RequestError(f"{path}, row 2: more values than the header has names", "correct the header")
+    shifted = frame.reset_index().iloc[:, :-1]
+    return shifted.set_axis(frame.columns, axis="columns")
 
 
 def codes(frame: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int64]:

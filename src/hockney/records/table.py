@@ -6,7 +6,6 @@ Times are seconds in memory, and microseconds in a file.
 from __future__ import annotations
 
 import gzip
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from hockney import reading, writing
 from hockney.errors import RequestError
-from hockney.records.columnar import RecordColumns
+from hockney.records.columnar import RecordColumns, rows_of_csv, without_last_comma
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED, mistyped
 from hockney.records.defaults import defaults_of
 from hockney.records.folder import Campaign
@@ -60,8 +59,13 @@ def from_records(
     return rows_of(settle(right, levels_of(right), choice).records, launches)
 
 
-def from_imported(records: RecordColumns, launches: Iterable[LaunchLine] = ()) -> pd.DataFrame:
-    """`from_records` of records without samples between references, as all that are imported."""
+def from_imported(
+    records: RecordColumns, launches: Iterable[LaunchLine] = (), *, as_text: bool = True
+) -> pd.DataFrame:
+    """`from_records` of records without samples between references, as all that are imported.
+
+    Without `as_text`, columns of text stay categories, which take a tenth of the memory.
+    """
     ours = records.frame["source"] == "hockney"
     if ours.any() and records.frame.loc[ours, list(VISITED)].duplicated().any():
         # What several visits of a point come to depends on all that are alike.
@@ -76,7 +80,7 @@ def from_imported(records: RecordColumns, launches: Iterable[LaunchLine] = ()) -
         low=frame["low"].mask(bounded, np.minimum(low, frame["value"])),
         high=frame["high"].mask(bounded, np.maximum(high, frame["value"])),
     )
-    return _rows(frame, launches)
+    return _rows(frame, launches, as_text=as_text)
 
 
 def rows_of(records: Iterable[Record], launches: Iterable[LaunchLine] = ()) -> pd.DataFrame:
@@ -89,7 +93,7 @@ def rows_of(records: Iterable[Record], launches: Iterable[LaunchLine] = ()) -> p
     return _rows(RecordColumns.of(list(records)).frame, launches)
 
 
-def _rows(records: pd.DataFrame, launches: Iterable[LaunchLine]) -> pd.DataFrame:
+def _rows(records: pd.DataFrame, launches: Iterable[LaunchLine], *, as_text: bool = True) -> pd.DataFrame:
     """`rows_of` the records of a `RecordColumns.frame`."""
     statistic, value = records["statistic"], records["value"]
     is_time = ~statistic.isin(RATES)
@@ -111,7 +115,7 @@ def _rows(records: pd.DataFrame, launches: Iterable[LaunchLine]) -> pd.DataFrame
         # An empty message has a rate but no bandwidth.
         further = [bare.assign(statistic=name, **{name: rate})[rate > 0] for name, rate in rates.items()]
         rows = pd.concat([_typed(part) for part in (rows, *further)]).sort_index(kind="stable")
-    return _typed(rows[[*REQUIRED, *OPTIONAL]].reset_index(drop=True))
+    return _typed(rows[[*REQUIRED, *OPTIONAL]].reset_index(drop=True), as_text=as_text)
 
 
 def _by_channel(
@@ -135,18 +139,18 @@ def _cell(said: float | list[float] | None, unknown: float | str) -> float | str
     return unknown if said is None else said
 
 
-def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+def _typed(frame: pd.DataFrame, *, as_text: bool = True) -> pd.DataFrame:
     """Every column in its type: text with "" for unknown, nullable integers and truth values, float64."""
-    typed = frame.astype({str(name): str for name in frame.select_dtypes("category").columns})
+    typed = frame.astype({str(name): str for name in frame.select_dtypes("category").columns if as_text})
     for column in ALL:
         if column.name not in typed.columns:
             continue
         values = typed[column.name]
         match column.kind:
-            case "text":
+            case "text" if values.dtype != "category":
                 known = values.astype(object).fillna("") if values.hasnans else values
                 typed[column.name] = known.astype(str)
-            case "count":
+            case "count" if values.dtype != "Int64":
                 typed[column.name] = values.astype("Float64").astype("Int64")
             case "real":
                 typed[column.name] = values.astype("float64")
@@ -190,12 +194,13 @@ def _filled(column: pd.Series[Any]) -> bool:
     return bool((column.notna() & (column != "")).any())
 
 
-def load(path: Path, statistic: str = "") -> pd.DataFrame:
+def load(path: Path, statistic: str = "", *, as_text: bool = True) -> pd.DataFrame:
     """A tidy table (`.csv`, `.csv.gz`, `.parquet`) or a campaign folder, checked; duplicate rows are kept.
 
     Columns come back in their types (unknown text is ""). What a campaign had to skip is in
     `frame.attrs["warnings"]`, what it knows of the library's own choices beside times in
-    `frame.attrs["defaults"]`. All rows of a table without that column are of `statistic`.
+    `frame.attrs["defaults"]`. All rows of a table without that column are of `statistic`. `as_text` as of
+    `from_imported`.
     RequestError names the file and the row: a missing column, a time that is not a positive number, an unknown
     statistic, a line that is cut short.
     """
@@ -214,7 +219,8 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
         frame.attrs["defaults"] = defaults_of(path, launches)
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame
-    raw, first_line = text_rows(path, "give a tidy CSV or Parquet table, or a campaign folder")
+    few = [name for name, kind in _KINDS.items() if kind != "real"]
+    raw, first_line = text_rows(path, "give a tidy CSV or Parquet table, or a campaign folder", few)
     if statistic and "statistic" not in raw.columns:
         raw = raw.assign(statistic=statistic)
     missing = [name for name in HEADER if name not in raw.columns]
@@ -231,7 +237,7 @@ def load(path: Path, statistic: str = "") -> pd.DataFrame:
                 f"{path} has a column {name!r} and none of the name {near!r}, which it may mean",
                 f"call it {near} if it is that, in its unit; else give it a name less alike, such as own_{name}",
             )
-    return _checked(raw, path, first_line)
+    return _typed(_checked(raw, path, first_line), as_text=as_text)
 
 
 def _no_table(path: Path, missing: Sequence[str]) -> RequestError:
@@ -253,9 +259,10 @@ def _expect_columns(path: Path, data: bytes) -> None:
         raise _no_table(path, HEADER)
 
 
-def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
+def text_rows(path: Path, hint: str, few: Sequence[str] = ()) -> tuple[pd.DataFrame, int]:
     """All values as text, and the line number of the first row as a person counts.
 
+    `few` are columns of few different texts: those of a CSV come as categories.
     RequestError, with that hint, where there is no such file, or where it is damaged.
     """
     if path.name.endswith((".parquet", ".pq")):
@@ -268,10 +275,13 @@ def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
     data = reading.unpacked(path, hint)
     try:
         # Checked here: pandas would name the place of a wrong byte in a part of the file.
-        last = data.decode("utf-8-sig").rstrip().rpartition("\n")[2].splitlines()[-1:]
+        data.decode("utf-8-sig")
+        whole = data.rstrip()
+        last = whole[whole.rfind(b"\n") + 1 :].decode("utf-8-sig").splitlines()[-1:]
+        del whole
         if not last:
             raise pd.errors.EmptyDataError
-        frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, skip_blank_lines=False)
+        frame = rows_of_csv(data, few)
     except pd.errors.EmptyDataError as error:
         raise RequestError(f"{path} is empty", "give a tidy table with a header line") from error
     except pd.errors.ParserError as error:
@@ -284,23 +294,13 @@ def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
         raise RequestError(f"{path} cannot be read: {what}", "restore the file, or import it again") from error
     if not isinstance(frame.index, pd.RangeIndex):
         _expect_columns(path, data)
-        frame = _without_last_comma(frame, path)
+        frame = without_last_comma(frame, path)
     if '"' not in last[0] and last[0].count(",") < len(frame.columns) - 1:
         raise RequestError(
             f"{path}: its last line is cut short: {last[0]!r}", "restore the file, or remove that line"
         )
-    return frame[(frame != "").any(axis="columns")], 2
-
-
-def _without_last_comma(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The same table where each row ends in a comma; RequestError for rows that are longer than the header.
-
-    pandas takes what is before for an index.
-    """
-    if frame.index.nlevels > 1 or not len(frame.columns) or not (frame.iloc[:, -1] == "").all():
-        raise RequestError(f"{path}, row 2: more values than the header has names", "correct the header")
-    shifted = frame.reset_index().iloc[:, :-1]
-    return shifted.set_axis(frame.columns, axis="columns")
+    filled = (frame != "").any(axis="columns")
+    return frame if filled.all() else frame[filled], 2
 
 
 def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
@@ -317,10 +317,13 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
     statistic = raw["statistic"]
     refuse(~statistic.isin(STATISTICS), "statistic", "is unknown", f"known: {', '.join(STATISTICS)}")
     for name in [name for name, kind in _KINDS.items() if name in raw.columns and kind not in ("text", "truth")]:
-        text = raw[name].str.strip()
-        number = pd.to_numeric(text.where(text != "", None), errors="coerce").astype("float64")
-        refuse((text != "") & ~np.isfinite(number), name, "is not a number")
-        frame[name] = number
+        # Each text once: most are the same in thousands of rows.
+        place, texts = raw[name].factorize()
+        text = pd.Series(texts, dtype=str).str.strip()
+        once = pd.to_numeric(text.where(text != "", None), errors="coerce").astype("float64")
+        is_none = (text != "") & ~np.isfinite(once)
+        refuse(pd.Series(is_none.to_numpy()[place], index=raw.index), name, "is not a number")
+        frame[name] = number = pd.Series(once.to_numpy()[place], index=raw.index)
         if _KINDS[name] != "real":
             refuse(number.notna() & (number != number.round()), name, "is not a whole number")
             refuse(number.abs() > MOST_EXACT, name, "is too large a number")
@@ -351,7 +354,7 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
         )
     times = {in_file: name for name, in_file in _IN_FILE.items() if in_file in frame.columns}
     frame[list(times)] /= 1e6
-    return _typed(frame.rename(columns=times).reset_index(drop=True))
+    return frame.rename(columns=times).reset_index(drop=True)
 
 
 def _is_size(word: str) -> bool:
