@@ -76,8 +76,8 @@ class Campaign:
     @property
     def has_rings_alone(self) -> bool:
         """Whether there are rings, and nothing of which a machine file is made."""
-        contents = self.contents
-        return bool(self.rings) and not contents.effects and not set(self.table["operation"]) & set(TRANSFERS)
+        operations = set(self.table["operation"].unique())
+        return bool(self.rings) and not self.contents.effects and not operations & set(TRANSFERS)
 
     def fit(self, topology: str = "", *, progress: Doing = unsaid) -> Machine:
         """Every model fitted to every configuration, as `fitted`."""

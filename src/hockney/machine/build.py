@@ -104,7 +104,7 @@ def caches_of(system: MeasuredSystem) -> Caches | None:
 
 def _described_caches(contents: Contents) -> Caches | None:
     """The caches of a known system that all was measured on; None where none is, or it does not say."""
-    systems = systems_of(contents.frame["system"])
+    systems = systems_of(contents.frame["system"].unique())
     sizes = [[cache.size_B for cache in system.node.caches] for system in systems.values()]
     return Caches(sizes[0][-1], sizes[0][-2]) if len(sizes) == 1 and len(sizes[0]) > 1 else None
 
@@ -146,8 +146,10 @@ def fitted(
         return fit_entries(rows_of(timed, launches), timed) if has_transfers else {}
 
     frame = with_times(contents.frame)
-    system = system_of(launches, sorted({*frame["system"], *(answer.system for answer in answers)} - {""}))
-    operations, settled = set(frame["operation"]), contents.settled
+    system = system_of(
+        launches, sorted({*frame["system"].unique(), *(answer.system for answer in answers)} - {""})
+    )
+    operations, settled = set(frame["operation"].unique()), contents.settled
     has_collectives = bool(operations & set(COLLECTIVES))
     has_entries = bool(operations & set(TRANSFERS)) or not (answers or has_collectives)
     by_words = fit_entries(contents.frame, settled.records, settled.elsewhere) if has_entries else {}
@@ -176,7 +178,7 @@ def fitted(
         hockney_version=__version__,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         system=system,
-        mpi=libraries_of(launches, [*contents.records, *answers], sorted(set(frame["mpi"]) - {""})),
+        mpi=libraries_of(launches, [*contents.records, *answers], sorted(set(frame["mpi"].unique()) - {""})),
         point_to_point=entries,
         effects=effects,
         collectives=collectives,
@@ -188,7 +190,7 @@ def fitted(
 def reviewed(contents: Contents) -> tuple[list[Entry], Provenance]:
     """Its entries without fits, and what limits trust in it, as its machine file says it."""
     entries: list[Entry] = []
-    if set(contents.frame["operation"]) & set(TRANSFERS):
+    if set(contents.frame["operation"].unique()) & set(TRANSFERS):
         settled = contents.settled
         source = _source(contents, contents.frame, settled.records, settled.elsewhere, None)
         entries = [_entry(group, source, with_fits=False) for group in _groups(source)]
