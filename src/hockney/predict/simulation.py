@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney import _core, reading
-from hockney._core import GoalFault, Graph, Kind, Network, Problem, Simulated
+from hockney._core import GoalFault, Graph, Growth, Kind, Network, Problem, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, CriticalTerms, per_byte, value
 from hockney.predict.place import LOCALITIES, NETWORK, Place
@@ -270,8 +270,9 @@ def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, fl
 def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace: bool) -> None:
     ranks = request.problem.ranks
     messages = request.expected_messages()
-    # Of trees, whose messages are as many as the ranks, few are under way at a time.
-    under_way = 0.0 if messages <= 2 * ranks else messages
+    # Of trees, whose messages are as many as the ranks, and of rings few are under way at a time.
+    is_ring = request.algorithm.growth == Growth.per_rank and request.algorithm.collective != "alltoall"
+    under_way = 0.0 if messages <= 2 * ranks or is_ring else messages
     needed_B = RANK_B * ranks + MESSAGE_B * under_way + (TRACE_B * messages if trace else 0)
     if by_class:
         needed_B = messages / ranks * (STEP_B + (TRACE_B if trace else 0))
