@@ -97,7 +97,9 @@ def _times_s(table: pd.DataFrame, operation: str, protocols: Mapping[str, Any]) 
     theta[layout.places["load"]] += 0.1
     theta[layout.places["step"]] += 0.7
     theta[layout.places["handshake"]] += 1.5
-    return np.array([one.time_s(theta) for one in replay_all(chosen, [statistic] * len(chosen), layout, theta)])
+    return np.array(
+        [one.time_s(layout, theta) for one in replay_all(chosen, [statistic] * len(chosen), layout, theta)]
+    )
 
 
 def _simulated_table(

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hockney.machine.system import System
-from hockney.predict.calibrate import Replay, calibrate, replay_all
+from hockney.predict.calibrate import Paths, Replay, calibrate, replay_all
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.points import points
 from hockney.predict.scenario import Scenario, Scenarios
@@ -42,6 +42,12 @@ def play(
     return replay_all(scenarios, [statistic] * len(scenarios), layout, theta)
 
 
+def slopes_of(replays: list[Replay], layout: ParameterLayout, theta: Array) -> tuple[Array, Array]:
+    paths, simulated_ln = Paths.critical(replays, layout, theta)
+    assert paths.ln_s(theta) == pytest.approx(simulated_ln)
+    return simulated_ln, paths.slopes(theta).toarray()
+
+
 def error(table: pd.DataFrame, system: System, measured_s: Array, seen: NDArray[np.bool_]) -> Array:
     """Relative errors of the points that are not seen after a calibration on the others."""
     scenarios, true_s = asked(table, system)
@@ -49,7 +55,7 @@ def error(table: pd.DataFrame, system: System, measured_s: Array, seen: NDArray[
     train = [one for one, is_seen in zip(scenarios, seen, strict=True) if is_seen]
     rest = [one for one, is_seen in zip(scenarios, seen, strict=True) if not is_seen]
     theta = calibrate(play(train, layout, begin), measured_s[seen], layout, begin).theta
-    return np.abs(np.array([one.time_s(theta) for one in play(rest, layout, theta)]) / true_s[~seen] - 1)
+    return np.abs(np.array([one.time_s(layout, theta) for one in play(rest, layout, theta)]) / true_s[~seen] - 1)
 
 
 @pytest.mark.parametrize(
@@ -73,11 +79,13 @@ def test_gross_outliers_do_not_rule(system: System, simulated_table: Table) -> N
     table = simulated_table(ranks=(2, 4, 6, 8, 12, 16, 24, 32, 48), sizes=(8, 512, 16384))
     seen = ~table["ranks"].isin([6, 12, 24]).to_numpy()
     _, true_s = asked(table, system)
-    spoiled = true_s.copy()
-    train = np.flatnonzero(seen)
-    spoiled[np.random.default_rng(2).choice(train, len(train) // 20 + 1, replace=False)] *= 8
+    train, missed = np.flatnonzero(seen), []
+    for seed in (2, 3, 4):
+        spoiled = true_s.copy()
+        spoiled[np.random.default_rng(seed).choice(train, len(train) // 20 + 1, replace=False)] *= 8
+        missed.append(np.median(error(table, system, spoiled, seen)))
     # A least-squares fit would give each of the twentieth ln 8 / 20 = 10 % of the level.
-    assert np.median(error(table, system, spoiled, seen)) < 0.02
+    assert max(missed) < 0.03
 
 
 @pytest.mark.parametrize(
@@ -93,9 +101,9 @@ def test_slope_is_the_finite_difference(
     layout, begin = layout_of(scenarios, system, step_from=10.0, rendezvous_above_B=labels)
     # Off the start, so that no two paths are equally long: there the derivative has a kink.
     theta = begin + np.random.default_rng(4).normal(0, 0.2, layout.count)
-    for one in play(scenarios, layout, theta, statistic):
-        value, slope = one.slope(theta)
-        assert value == pytest.approx(np.log(one.time_s(theta)))
+    replays = play(scenarios, layout, theta, statistic)
+    for one, value, slope in zip(replays, *slopes_of(replays, layout, theta), strict=True):
+        assert value == pytest.approx(np.log(one.time_s(layout, theta)))
         touched = np.flatnonzero(slope)
         assert {int(i) for i in touched} & {int(i) for i in layout.places["base"].ravel()}
         step = 1e-6
@@ -105,7 +113,7 @@ def test_slope_is_the_finite_difference(
             there, back = theta.copy(), theta.copy()
             there[index] += step
             back[index] -= step
-            expected = (np.log(one.time_s(there)) - np.log(one.time_s(back))) / (2 * step)
+            expected = (np.log(one.time_s(layout, there)) - np.log(one.time_s(layout, back))) / (2 * step)
             assert slope[index] == pytest.approx(expected, abs=1e-6)
 
 
@@ -114,7 +122,8 @@ def test_steps_and_handshakes_are_parameters_that_act(system: System, simulated_
     layout, begin = layout_of(
         scenarios, system, step_from=10.0, rendezvous_above_B=dict.fromkeys([scenarios[0].label], 512.0)
     )
-    slopes = {one.scenario.label: one.slope(begin)[1] for one in play(scenarios, layout, begin)}
+    _, made = slopes_of(play(scenarios, layout, begin), layout, begin)
+    slopes = {one.label: slope for one, slope in zip(scenarios, made, strict=True)}
     assert slopes[scenarios[0].label][layout.places["handshake"]].sum() > 0
     assert slopes[scenarios[1].label][layout.places["handshake"]].sum() == 0
     assert all(slope[layout.places["step"]].sum() > 0 for slope in slopes.values())
@@ -124,13 +133,11 @@ def test_threads_change_nothing(system: System, simulated_table: Table) -> None:
     """Traces made together are those made one by one, and the same again."""
     scenarios, _ = asked(simulated_table(ranks=(5, 8, 24), sizes=(8, 4096)), system)
     layout, begin = layout_of(scenarios, system)
-    together = [one.slope(begin) for one in play(scenarios * 8, layout, begin)]
+    together_ln, together = slopes_of(play(scenarios * 8, layout, begin), layout, begin)
     for i, one in enumerate(scenarios):
-        (alone,) = play([one], *layout_of(scenarios, system))
-        value, slope = alone.slope(begin)
-        for value_there, slope_there in together[i :: len(scenarios)]:
-            assert value_there == value
-            assert (slope_there == slope).all()
+        alone_ln, alone = slopes_of(play([one], *layout_of(scenarios, system)), layout, begin)
+        assert (together_ln[i :: len(scenarios)] == alone_ln).all()
+        assert (together[i :: len(scenarios)] == alone).all()
 
 
 def test_what_was_not_measured_stays_where_it_began(system: System, simulated_table: Table) -> None:
@@ -146,13 +153,35 @@ def test_what_was_not_measured_stays_where_it_began(system: System, simulated_ta
 def test_steps_bring_it_nearer(system: System, simulated_table: Table) -> None:
     scenarios, true_s = asked(simulated_table(ranks=(2, 4), mappings=["core"]), system)
     layout, begin = layout_of(scenarios, system)
-    missed = [
-        float(
-            np.median(np.abs(calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=n).residual))
-        )
-        for n in (0, 1, 3)
+    losses = [
+        calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=steps).loss for steps in (0, 1, 4)
     ]
-    assert missed[2] < missed[1] < missed[0]
+    assert losses[2] <= losses[1] < losses[0] - len(scenarios)
+
+
+def test_few_simulations_follow_the_paths(system: System, simulated_table: Table) -> None:
+    """Each point is simulated once a step, however many steps Gauss–Newton takes along its path."""
+    scenarios, true_s = asked(simulated_table(ranks=(2, 8, 24), mappings=["core"]), system)
+    layout, begin = layout_of(scenarios, system)
+    replayed: list[None] = []
+    found = calibrate(
+        play(scenarios, layout, begin), true_s, layout, begin, steps=2, replayed=lambda: replayed.append(None)
+    )
+    assert len(replayed) <= 3 * len(scenarios)
+    assert np.median(np.abs(found.residual)) < 0.02
+
+
+def test_a_path_is_the_time_until_another_is_critical(system: System, simulated_table: Table) -> None:
+    scenarios, _ = asked(simulated_table(ranks=(3, 20), sizes=(768,), mappings=["node"]), system)
+    layout, begin = layout_of(scenarios, system)
+    replays = play(scenarios, layout, begin)
+    paths, _ = Paths.critical(replays, layout, begin)
+    near, far = (begin + np.random.default_rng(5).normal(0, by, layout.count) for by in (1e-4, 1.0))
+    for theta, is_exact in ((near, True), (far, False)):
+        ln_s = np.log([one.time_s(layout, theta) for one in replays])
+        assert (paths.ln_s(theta) == pytest.approx(ln_s, rel=1e-9)) is is_exact
+        # Another path is critical only because it is longer.
+        assert (paths.ln_s(theta) <= ln_s + 1e-9).all()
 
 
 def test_leverage_is_what_a_point_has_from_itself(system: System, simulated_table: Table) -> None:
@@ -161,11 +190,11 @@ def test_leverage_is_what_a_point_has_from_itself(system: System, simulated_tabl
         simulated_table(ranks=(2, 4), sizes=(8, 512), mappings=["core"], noise=0.02), system
     )
     layout, begin = layout_of(scenarios, system)
-    found = calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=20)
+    found = calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=6)
     assert ((found.leverage > 0) & (found.leverage < 1)).all()
     moved = true_s.copy()
     moved[3] *= 1.001
-    again = calibrate(play(scenarios, layout, begin), moved, layout, begin, steps=20)
+    again = calibrate(play(scenarios, layout, begin), moved, layout, begin, steps=6)
     assert again.leverage.shape == true_s.shape
     # Weights of the t distribution move too.
     shift = (np.log(1.001) - again.residual[3] + found.residual[3]) / np.log(1.001)

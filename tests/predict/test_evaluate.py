@@ -60,12 +60,19 @@ def test_progress_begins_with_each_estimator_and_goes_on(
         progress=lambda share, what: told.append((share, what)),
     )  # fmt: skip
     # The baselines run beside it, unasked.
-    assert [what for share, what in told if share == 0.0 and ":" not in what] == estimators.names()
-    steps = [share for share, what in told if what == "simulated: calibrating"]
+    begun = [what for share, what in told if share == 0.0 and ":" not in what]
+    # The cheap ones are through, with their errors said, before what simulates begins.
+    assert [what.partition(";")[0] for what in begun] == [
+        *(name for name in estimators.names() if name != "simulated"),
+        "simulated",
+    ]
+    assert " misses by " in begun[-1]
+    assert " misses by " not in begun[0]
+    steps = [share for share, what in told if what.startswith("simulated: calibrating;")]
     assert len(steps) > 1
     assert steps == sorted(steps)
     assert 0 < steps[0] <= steps[-1] <= 1
-    assert [share for share, what in told if what == "simulated: predicting"][-1] == 1.0
+    assert [share for share, what in told if what.startswith("simulated: predicting;")][-1] == 1.0
 
 
 def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.DataFrame]) -> None:

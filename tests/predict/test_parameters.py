@@ -76,7 +76,7 @@ def test_the_start_is_the_time_of_a_message(layout: ParameterLayout) -> None:
 
 
 def ln_costs(layout: ParameterLayout, scenario: Scenario, theta: np.ndarray, sizes: list[int]) -> np.ndarray:
-    table = layout.shares(sizes) @ (layout.at_knots(scenario).forward @ theta).reshape(-1, ROW)
+    table = layout.shares(sizes) @ layout.at_knots(scenario, theta).reshape(-1, ROW)
     return np.where(layout.empty(scenario, sizes), np.nan, table)
 
 
@@ -124,9 +124,16 @@ def test_terms_that_messages_do_not_have(scenario: Scenario) -> None:
     assert not layout.empty(torus, [8])[0, column(NETWORK, "network_link")]
 
 
-def test_derivatives_go_back_the_way_that_costs_came(layout: ParameterLayout, scenario: Scenario) -> None:
-    forward, backward = layout.at_knots(scenario)
-    assert (forward.toarray() == backward.toarray().T).all()
+def test_single_costs_are_those_of_the_table(scenario: Scenario) -> None:
+    layout = ParameterLayout(KNOTS, ("bcast binomial", "bcast linear"), 16, step_from=30)
+    theta = np.random.default_rng(6).normal(size=layout.count)
+    below = replace(scenario, ranks=29)
+    cases = [(*layout.case(one), size_B) for one in (scenario, below) for size_B in (0, 24)]
+    case, columns = np.divmod(np.arange(4 * ROW), ROW)
+    made = (layout.ln_costs(cases, case, columns) @ theta).reshape(4, ROW)
+    tables = [layout.shares([0, 24]) @ layout.at_knots(one, theta).reshape(-1, ROW) for one in (scenario, below)]
+    assert made == pytest.approx(np.concatenate(tables))
+    assert (made[0] != made[2]).any()
 
 
 def test_curves_are_the_costs_without_load(layout: ParameterLayout, scenario: Scenario) -> None:

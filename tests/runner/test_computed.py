@@ -58,6 +58,27 @@ def test_the_oldest_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert {file.name for file in folder.iterdir()} == {"b", "c"}
 
 
+@pytest.mark.usefixtures("folder")
+def test_an_answer_is_kept_for_what_was_asked_of_the_same_content(tmp_path: Path) -> None:
+    asked, table = [], tmp_path / "folder"
+    table.mkdir()
+
+    def answer() -> list[int]:
+        asked.append(1)
+        return [len(asked)]
+
+    (table / "a").write_text("1")
+    assert [cache.answered(table, "x", answer) for _ in range(2)] == [[1], [1]]
+    assert cache.answered(table, "y", answer) == [2]
+    (table / "a").write_text("2")
+    assert cache.answered(table, "x", answer) == [3]
+    (table / "a").rename(table / "b")
+    assert cache.answered(table, "x", answer) == [4]
+    # What is no file is read each time.
+    assert cache.answered(tmp_path / "none", "x", answer) == [5]
+    assert cache.answered(tmp_path / "none", "x", answer) == [6]
+
+
 def test_another_build_of_the_extension_is_another_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

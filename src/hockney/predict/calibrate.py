@@ -1,7 +1,8 @@
-"""Calibration: parameters that explain measured times, found by Gauss–Newton on the simulation's own derivative.
+"""Calibration: parameters that explain measured times, by Gauss–Newton along the simulation's critical paths.
 
-How often each cost lies on a critical path is its derivative (the simulator traces it; shares of links are taken
-as they are), so a step needs one simulation for each point. Residuals are relative (ln predicted/measured) and
+A time is the sum of the costs on its critical path, as often as the simulator counts them there (shares of links
+are taken as they are), until another path becomes critical. Gauss–Newton settles on these sums, in milliseconds;
+few simulations of each point see which path is critical then. Residuals are relative (ln predicted/measured) and
 weighted as those of a t distribution (ν = 4), so that outliers do not rule.
 """
 
@@ -26,11 +27,16 @@ from hockney.predict.scenario import STATISTICS, Scenario
 _FREEDOM = 4.0
 _FLOOR = 0.02
 """Repetitions differ by a few per cent at best: no residual counts as smaller."""
-_DAMPING = 0.02
+_DAMPING = 0.002
 _LONGEST = 0.7
 """The most that a parameter moves in one step, in ln."""
-_REORDER = (3, 7)
-"""Steps before which the order of messages on shared links is simulated anew."""
+_FARTHEST = 1.0
+"""The most that it moves, in ln, before the paths are simulated anew."""
+_MOST_STEPS = 15
+"""Of Gauss–Newton on the same paths."""
+_SETTLED = 0.0005
+"""Gain of the log-likelihood for each point below which nothing is tried any more."""
+_SHORTEST_S = 1e-12
 _IMPORTANCE = 0.7
 """A point of P ranks weighs (P / most ranks) to that power: predictions extrapolate from the larger runs."""
 _TOGETHER = 32
@@ -44,24 +50,12 @@ class Replay:
     """A scenario that can be simulated again and again: its trace and how its costs depend on the parameters."""
 
     def __init__(self, scenario: Scenario, statistic: str, layout: ParameterLayout, curves: CostCurves) -> None:
+        """The order of what happens is that of these `curves`."""
         self.scenario = scenario
         self._weigh = STATISTICS[statistic]
         self._weights: Array | None = None
-        """Those of the last step: most statistics keep them, and one simulation gives time and derivative."""
-        self.order(curves)
-        sizes = self._trace.size_B
-        self._shares = layout.shares(sizes)
-        self._map = layout.at_knots(scenario)
-        self._empty = layout.empty(scenario, sizes)
-        # Eager messages have no handshake, which is not one that takes no time.
-        self._fill = np.zeros((len(sizes), ROW))
-        self._fill[:, TERMS.index("handshake") : ROW - 2 : len(TERMS)] = layout.without_handshake(sizes)[
-            :, np.newaxis
-        ]
-
-    def order(self, curves: CostCurves) -> None:
-        """Records anew what happens, with shared links passed as these costs would have it."""
-        place = self.scenario.place
+        """Those of the last step: most statistics keep them, and one simulation gives time and counts."""
+        place = scenario.place
         network = Network(
             node_of_rank=place.node,
             torus=place.torus,
@@ -69,20 +63,27 @@ class Replay:
             uplinks=place.uplinks,
             memory_of_rank=place.memory,
         )
-        self._trace = RecordedTrace(self.scenario.run.phases, curves, levels=place.levels, network=network)
+        self._trace = RecordedTrace(scenario.run.phases, curves, levels=place.levels, network=network)
+        self.size_B = self._trace.size_B
+        self._shares = layout.shares(self.size_B)
+        self._empty = layout.empty(scenario, self.size_B)
+        # Eager messages have no handshake, which is not one that takes no time.
+        self._fill = np.zeros((len(self.size_B), ROW))
+        handshakes = slice(TERMS.index("handshake"), ROW - 2, len(TERMS))
+        self._fill[:, handshakes] = layout.without_handshake(self.size_B)[:, np.newaxis]
 
-    def _costs(self, theta: Array) -> Array:
-        at_knots = (self._map.forward @ theta).reshape(-1, ROW)
+    def _costs(self, layout: ParameterLayout, theta: Array) -> Array:
+        at_knots = layout.at_knots(self.scenario, theta).reshape(-1, ROW)
         return np.where(self._empty, self._fill, np.exp(self._shares @ at_knots))
 
-    def time_s(self, theta: Array) -> float:
-        """The point's statistic under these parameters."""
-        exits_s = self._trace.finish_s(self._costs(theta))
+    def time_s(self, layout: ParameterLayout, theta: Array) -> float:
+        """The point's statistic under these parameters of a layout with the same protocols."""
+        exits_s = self._trace.finish_s(self._costs(layout, theta))
         return float((self._weigh(exits_s, self.scenario.run) * exits_s).sum())
 
-    def slope(self, theta: Array) -> tuple[float, Array]:
-        """ln of the time, and its derivative by the parameters, shape (count,)."""
-        costs = self._costs(theta)
+    def path(self, layout: ParameterLayout, theta: Array) -> tuple[float, Array]:
+        """The same, and how often each cost of each size lies on the critical path, shape (sizes, ROW)."""
+        costs = self._costs(layout, theta)
         if self._weights is None:
             self._weights = self._weigh(self._trace.finish_s(costs), self.scenario.run)
         exits_s, counts = self._trace.gradient(costs, self._weights.ravel())
@@ -91,14 +92,62 @@ class Replay:
             # The last rank, say, is another one now.
             self._weights = weights
             _, counts = self._trace.gradient(costs, weights.ravel())
-        time_s = max(float((weights * exits_s).sum()), 1e-12)
-        of_size = np.where(self._empty, 0.0, counts * costs) / time_s
-        return float(np.log(time_s)), self._map.backward @ (self._shares.T @ of_size).ravel()
+        return max(float((weights * exits_s).sum()), _SHORTEST_S), np.where(self._empty, 0.0, counts)
+
+
+class Paths:
+    """Times of points as the sums of costs on their critical paths."""
+
+    def __init__(self, replays: Sequence[Replay], layout: ParameterLayout, counts: Sequence[Array]) -> None:
+        """`counts`: how often each cost of each size lies on the path, by point."""
+        self.counts = counts
+        cases: dict[tuple[str, int, bool, int], int] = {}
+        points, costs, times = [], [], []
+        for point, (replay, of_size) in enumerate(zip(replays, counts, strict=True)):
+            case = layout.case(replay.scenario)
+            number = np.array([cases.setdefault((*case, size_B), len(cases)) for size_B in replay.size_B])
+            size, column = np.nonzero(of_size)
+            points.append(np.full(size.size, point))
+            costs.append(number[size] * ROW + column)
+            times.append(of_size[size, column])
+        used, at = np.unique(np.concatenate(costs), return_inverse=True)
+        self._ln_costs = layout.ln_costs([*cases], used // ROW, used % ROW)
+        self._counts = sparse.csr_array(
+            (np.concatenate(times), (np.concatenate(points), at)), shape=(len(replays), used.size)
+        )
+
+    @classmethod
+    def critical(
+        cls,
+        replays: Sequence[Replay],
+        layout: ParameterLayout,
+        theta: Array,
+        replayed: Callable[[], None] = lambda: None,
+    ) -> tuple[Paths, Array]:
+        """Those under these parameters, and ln of the simulated times; `replayed` is called for each point."""
+
+        def path(replay: Replay) -> tuple[float, Array]:
+            replayed()
+            return replay.path(layout, theta)
+
+        traced = _by_threads(path, replays)
+        return cls(replays, layout, [counts for _, counts in traced]), np.log([time_s for time_s, _ in traced])
+
+    def ln_s(self, theta: Array) -> Array:
+        """ln of the times, shape (n,)."""
+        return np.asarray(np.log(np.maximum(self._counts @ np.exp(self._ln_costs @ theta), _SHORTEST_S)))
+
+    def slopes(self, theta: Array) -> sparse.csr_array:
+        """Their derivatives, shape (n, count)."""
+        costs_s = np.exp(self._ln_costs @ theta)
+        share = sparse.diags_array(1 / np.maximum(self._counts @ costs_s, _SHORTEST_S)) @ self._counts
+        return sparse.csr_array(share @ sparse.diags_array(costs_s) @ self._ln_costs)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants.
+    """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss`: with the prior's,
+    without constants.
 
     `jacobian`, its `weight` for each point and `normal` are those of the last step that helped.
     """
@@ -153,10 +202,9 @@ class Calibration:
         """
         return self.weight * _quadratic(self.jacobian, self.covariance)
 
-    def deviation(self, slopes: Sequence[Array]) -> Array:
-        """Standard deviation, in ln, of predictions with these derivatives: shape (len(slopes),)."""
-        rows = sparse.csr_array(np.array(slopes))
-        return np.sqrt(np.maximum(_quadratic(rows, self.covariance), 0.0))
+    def deviation(self, slopes: sparse.csr_array) -> Array:
+        """Standard deviation, in ln, of predictions with these derivatives (n, count): shape (n,)."""
+        return np.sqrt(np.maximum(_quadratic(slopes, self.covariance), 0.0))
 
 
 def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
@@ -202,9 +250,72 @@ def _scale(residual: Array) -> float:
     return max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
 
 
-def _misfit(importance: Array, residual: Array, scale: float) -> float:
-    """Twice the loss of a t distribution, without constants."""
-    return float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum())
+@dataclass(frozen=True)
+class CalibrationGoal:
+    """What is explained, and how well: points with their weights, and the pull of the prior."""
+
+    observed_ln: Array
+    importance: Array
+    penalty: sparse.csr_array
+    target: Array
+
+    @classmethod
+    def of(
+        cls, replays: Sequence[Replay], measured_s: Array, layout: ParameterLayout, begin: Array
+    ) -> CalibrationGoal:
+        """Of measured points, with parameters pulled towards `begin`."""
+        ranks = np.array([replay.scenario.ranks for replay in replays], dtype=np.float64)
+        importance = (ranks / ranks.max()) ** _IMPORTANCE
+        return cls(np.log(measured_s), importance / importance.mean(), *layout.prior(begin))
+
+    def misfit(self, residual: Array, scale: float) -> float:
+        """Twice the loss of a t distribution, without constants."""
+        return float(self.importance @ ((_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)))
+
+    def pull(self, theta: Array) -> float:
+        """Twice the loss of the prior."""
+        return float(((self.penalty @ theta - self.target) ** 2).sum())
+
+    def loss(self, theta: Array, residual: Array, scale: float) -> float:
+        """Twice that of both."""
+        return self.misfit(residual, scale) + self.pull(theta)
+
+    def unlikely(self, theta: Array, residual: Array) -> float:
+        """The negative log-posterior of parameters that miss this, without constants, on its own scale."""
+        scale = _scale(residual)
+        return self.loss(theta, residual, scale) / 2 + residual.size * float(np.log(scale))
+
+    def weight(self, residual: Array, scale: float) -> Array:
+        """Of each point in a step, shape (n,)."""
+        return self.importance * (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
+
+    def normal(self, jacobian: sparse.csr_array, weight: Array) -> sparse.csr_array:
+        """The matrix of a step."""
+        # A point depends on few parameters: sparse, this takes a fraction of the time that it takes dense.
+        weighed = jacobian.T @ jacobian.multiply(weight[:, np.newaxis])
+        return sparse.csr_array(weighed + self.penalty.T @ self.penalty)
+
+    def settled(self, paths: Paths, begin: Array, farthest: float = _FARTHEST) -> Array:
+        """Parameters at most so far from `begin` on, as good as these paths allow."""
+        theta, damping = begin, _DAMPING
+        residual = self.observed_ln - paths.ln_s(theta)
+        for _ in range(_MOST_STEPS):
+            scale = _scale(residual)
+            jacobian, weight = paths.slopes(theta), self.weight(residual, scale)
+            normal = self.normal(jacobian, weight)
+            downhill = jacobian.T @ (weight * residual) + self.penalty.T @ (self.target - self.penalty @ theta)
+            damped = sparse.csc_array(normal + damping * sparse.diags_array(normal.diagonal()))
+            move = sparse.linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
+            there = np.clip(theta + np.clip(move, -_LONGEST, _LONGEST), begin - farthest, begin + farthest)
+            missed = self.observed_ln - paths.ln_s(there)
+            gain = self.loss(theta, residual, scale) - self.loss(there, missed, scale)
+            if gain > 0:
+                theta, residual = there, missed
+            else:
+                damping *= 10
+            if 0 < gain < 2 * _SETTLED * residual.size:
+                break
+        return theta
 
 
 def calibrate(
@@ -213,53 +324,31 @@ def calibrate(
     layout: ParameterLayout,
     begin: Array,
     *,
+    near: Array | None = None,
     steps: int = 10,
     replayed: Callable[[], None] = lambda: None,
 ) -> Calibration:
-    """Parameters from `begin` on that explain `measured_s`, shape (len(replays),).
+    """Parameters that explain `measured_s`, shape (len(replays),), pulled towards `begin`, tried from `near` on.
 
     `replayed` is called for each replay of each step.
     """
-    theta = begin.copy()
-    penalty, target = layout.prior(begin)
-    observed = np.log(measured_s)
-    ranks = np.array([replay.scenario.ranks for replay in replays], dtype=np.float64)
-    importance = (ranks / ranks.max()) ** _IMPORTANCE
-    importance /= importance.mean()
-    damping = _DAMPING
-    best, best_residual = theta, np.full(observed.shape, np.inf)
+    fit = CalibrationGoal.of(replays, measured_s, layout, begin)
+    theta = best = begin if near is None else near
+    residual, farthest = np.full(measured_s.shape, np.inf), _FARTHEST
     for step in range(steps + 1):
-        curves = _curves(layout, theta) if step in _REORDER else None
-
-        def slope(replay: Replay, theta: Array = theta, curves: Curves | None = curves) -> tuple[float, Array]:
-            if curves is not None:
-                replay.order(curves(replay.scenario))
-            replayed()
-            return replay.slope(theta)
-
-        slopes = _by_threads(slope, replays)
-        residual = observed - np.array([value for value, _ in slopes])
-        scale = _scale(residual)
-
-        def objective(at: Array, missed: Array, scale: float = scale) -> float:
-            return _misfit(importance, missed, scale) + float(((penalty @ at - target) ** 2).sum())
-
-        if step in _REORDER or objective(theta, residual) <= objective(best, best_residual):
-            best, best_residual = theta, residual
-            damping = max(damping / 3, _DAMPING / 9)
-            jacobian = sparse.csr_array(np.array([row for _, row in slopes]))
-            weight = importance * (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
-            normal = jacobian.T @ jacobian.multiply(weight[:, np.newaxis]) + penalty.T @ penalty
-            downhill = jacobian.T @ (weight * residual) + penalty.T @ (target - penalty @ theta)
+        there, simulated_ln = Paths.critical(replays, layout, theta, replayed)
+        missed = fit.observed_ln - simulated_ln
+        scale = _scale(missed)
+        gain = fit.loss(best, residual, scale) - fit.loss(theta, missed, scale)
+        if gain >= 0:
+            best, residual, paths = theta, missed, there
         else:
-            damping *= 5
-        if step == steps:
+            farthest /= 4
+        if step == steps or 0 <= gain < 2 * _SETTLED * residual.size:
             break
-        # A point depends on few parameters: sparse, this takes a fraction of the time that it takes dense.
-        damped = sparse.csc_array(normal + damping * sparse.diags_array(normal.diagonal()))
-        move = sparse.linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
-        theta = best + np.clip(move, -_LONGEST, _LONGEST)
-    theta, residual = best, best_residual
+        theta = fit.settled(paths, best, farthest)
     scale = _scale(residual)
-    loss = _misfit(importance, residual, scale) / 2 + observed.size * float(np.log(scale))
-    return Calibration(layout, theta, residual, loss, jacobian, weight, normal)
+    jacobian, weight = paths.slopes(best), fit.weight(residual, scale)
+    return Calibration(
+        layout, best, residual, fit.unlikely(best, residual), jacobian, weight, fit.normal(jacobian, weight)
+    )

@@ -24,6 +24,7 @@ from hockney.predict.estimators.base import (
 )
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import Mask, split
+from hockney.units import percent
 
 
 @dataclass(frozen=True)
@@ -135,13 +136,21 @@ def evaluate(
     training = training_of(frame, learn, operation, pooled.statistic, system)
     predictions: dict[str, Prediction] = {}
     skipped: dict[str, str] = {}
-    for name, fit in chosen.items():
-        progress(0.0, name)
-        watched = replace(training, progress=partial(_named, progress, name))
+    # What simulates takes long: the others have answered before it begins.
+    measured_s = unseen["time_s"].to_numpy(np.float64)
+    so_far: dict[str, float] = {}
+    for name, fit in sorted(chosen.items(), key=lambda pair: pair[0] == ANSWER):
+        least = min(so_far, key=lambda other: so_far[other], default="")
+        beside = f"; {least} misses by {percent(so_far[least])}" if least else ""
+        progress(0.0, f"{name}{beside}")
+        watched = replace(training, progress=partial(_named, progress, name, beside))
         try:
             predictions[name] = fit(watched).predict(unseen)
+            missed = accuracy.errors(predictions[name], measured_s).median_relative_error
+            so_far |= {} if missed is None else {name: missed}
         except (RequestError, EnvironmentLack) as error:
             skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
+    predictions = {name: predictions[name] for name in chosen if name in predictions}
     scored, unscored = _scored(unseen, predictions)
     comparable, common = compared(predictions, len(unseen))
     rows = {name: _row(unseen, prediction, common) for name, prediction in predictions.items()}
@@ -179,8 +188,8 @@ def _best_baseline(rows: Mapping[str, PointErrors]) -> BestEstimator | None:
     return BestEstimator(**vars(rows[best]), name=best)
 
 
-def _named(progress: Progress, name: str, share: float, what: str) -> None:
-    progress(share, f"{name}: {what}")
+def _named(progress: Progress, name: str, beside: str, share: float, what: str) -> None:
+    progress(share, f"{name}: {what}{beside}")
 
 
 def _row(test: pd.DataFrame, prediction: Prediction, common: Mask) -> JudgedEstimator:

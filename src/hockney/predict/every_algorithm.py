@@ -16,6 +16,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.select import collective_title, collective_words, expect_names, parse_where, words
+from hockney.machine.system import find_system
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
@@ -32,6 +33,7 @@ from hockney.predict.place import Place
 from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
 from hockney.records.keys import COLLECTIVES
+from hockney.runner.cache import answered
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, offered
 from hockney.units import format_time
 
@@ -66,10 +68,16 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
         return PredictedCollective(case.operation, case.ranks, sizes)
     if case.topology:
         raise RequestError("--topology means nothing with --table", "its times have the network in them")
-    # Whoever has no table does not wait for what calibrates.
-    from hockney.predict.calibrated import calibrated
+    path, described = case.table, find_system(case.system) if case.system else None
 
-    return PredictedCollective(case.operation, case.ranks, calibrated(case, case.table, sizes_B, progress))
+    def anew() -> list[PredictedSize]:
+        # Whoever has no table, or asks again, does not wait for what calibrates.
+        from hockney.predict.calibrated import calibrated
+
+        return calibrated(case, path, sizes_B, progress)
+
+    sizes = answered(path, (case, described, sizes_B), anew)
+    return PredictedCollective(case.operation, case.ranks, sizes)
 
 
 @dataclass(frozen=True)

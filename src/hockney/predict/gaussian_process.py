@@ -105,9 +105,10 @@ def left_out(covariance: Array, value: Array) -> tuple[Array, Array]:
 
     Shapes (n,). `covariance` (n, n) with noise, `value` (n,).
     """
-    inverse = linalg.inv(covariance, check_finite=False)
-    variance = 1 / np.diag(inverse)
-    return (inverse @ value) * variance, variance
+    # The inverse is that of the factor times its transpose: a third of the work of inverting the whole.
+    inverse, _ = linalg.lapack.dtrtri(_factor(covariance), lower=1)
+    variance = 1 / (inverse**2).sum(axis=0)
+    return (inverse.T @ (inverse @ value)) * variance, variance
 
 
 def outlying(covariance: Array, value: Array) -> Array:

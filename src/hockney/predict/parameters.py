@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,13 +59,6 @@ class Start:
     work_s_per_B: float = 5e-11
 
 
-class KnotMap(NamedTuple):
-    """ln costs at the knots, flattened from (knots, ROW), are forward · θ; derivatives go back by `backward`."""
-
-    forward: sparse.csr_array
-    backward: sparse.csr_array
-
-
 @dataclass
 class ParameterLayout:
     """Which parameters there are, and where: `knots` are sizes in bytes (0 first, then increasing), `labels` the
@@ -105,7 +97,7 @@ class ParameterLayout:
         self._octave = np.log2(np.maximum(self.knots[1:], 1.0))
         self._load = self._load_map()
         self._unloaded = cache(self._map)
-        self._maps: dict[tuple[str, int, bool], KnotMap] = {}
+        self._at: tuple[Array, Callable[[str, bool], Array], Array] | None = None
 
     def is_rendezvous(self, label: str, size_B: float) -> bool:
         """Whether messages of that size wait for their receiver in this schedule."""
@@ -152,15 +144,36 @@ class ParameterLayout:
         by_locality[waits, :, TERMS.index("handshake")] = False
         return absent
 
-    def at_knots(self, scenario: Scenario) -> KnotMap:
-        """What the costs of a schedule depend on at that load."""
+    def case(self, scenario: Scenario) -> tuple[str, int, bool]:
+        """What costs depend on beside the size: schedule, ranks on a node, whether the step counts."""
         stepped = scenario.ranks >= self.step_from and scenario.place.is_spread
-        key = (scenario.label, scenario.place.ppn, stepped)
-        if key not in self._maps:
-            unloaded = self._unloaded(scenario.label, stepped)
-            forward = sparse.csr_array(unloaded + self._load * (scenario.place.ppn / self.cores))
-            self._maps[key] = KnotMap(forward, sparse.csr_array(forward.T))
-        return self._maps[key]
+        return scenario.label, scenario.place.ppn, stepped
+
+    def at_knots(self, scenario: Scenario, theta: Array) -> Array:
+        """ln costs of a schedule at that load, shape (knots · ROW,)."""
+        label, ppn, stepped = self.case(scenario)
+        at = self._at
+        if at is None or at[0] is not theta:
+            # Points have few schedules, and the same parameters one after another.
+            at = self._at = theta, cache(lambda *of: self._unloaded(*of) @ theta), self._load @ theta
+        return np.asarray(at[1](label, stepped) + at[2] * (ppn / self.cores))
+
+    def ln_costs(
+        self, cases: Sequence[tuple[str, int, bool, int]], case: NDArray[np.intp], column: NDArray[np.intp]
+    ) -> sparse.csr_array:
+        """ln costs are this · θ, shape (n, count): of each its column, and which of the cases with sizes."""
+        shares = self.shares([size_B for *_, size_B in cases])[case]
+        cost, knot = np.nonzero(shares)
+        at_knots = sparse.csr_array(
+            (shares[cost, knot], (cost, knot * ROW + column[cost])), shape=(len(case), self._load.shape[0])
+        )
+        load = np.array([ppn / self.cores for _, ppn, *_ in cases])
+        kinds = [(label, stepped) for label, _, stepped, _ in cases]
+        made = sparse.diags_array(load[case]) @ at_knots @ self._load
+        for kind in dict.fromkeys(kinds):
+            of_kind = np.array([1.0 if other == kind else 0.0 for other in kinds])
+            made = made + sparse.diags_array(of_kind[case]) @ at_knots @ self._unloaded(*kind)
+        return sparse.csr_array(made)
 
     def _map(self, schedule: str, stepped: bool) -> sparse.csr_array:
         label = self.labels.index(schedule) if schedule in self.labels else None

@@ -81,7 +81,7 @@ class Reproduction:
         keys = [(one.key, protocols) for one in chosen]
         new = {key: one for key, one in zip(keys, chosen, strict=True) if key not in self._known_s}
         replays = replay_all([*new.values()], [self.statistic] * len(new), layout, theta)
-        self._known_s.update(zip(new, (replay.time_s(theta) for replay in replays), strict=True))
+        self._known_s.update(zip(new, (replay.time_s(layout, theta) for replay in replays), strict=True))
         made[has] = [self._known_s[key] for key in keys]
         return made
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,9 +84,15 @@ class Scenarios:
     def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> Place:
         return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system)
 
-    def of_points(self, points: pd.DataFrame) -> list[Scenario | None]:
-        """The scenario of each row, None where it has none: see `missing`."""
-        return [self._of(row) for row in rows(points)]
+    def of_points(
+        self, points: pd.DataFrame, progress: Callable[[float, str], None] = lambda _share, _what: None
+    ) -> list[Scenario | None]:
+        """The scenario of each row, None where it has none: see `missing`. `progress` hears of each."""
+        made = []
+        for number, row in enumerate(rows(points)):
+            progress(number / len(points), "placing ranks and counting steps")
+            made.append(self._of(row))
+        return made
 
     def _of(self, point: PointRow) -> Scenario | None:
         name, ranks, size_B = point.algorithm, point.ranks, point.bytes
@@ -156,10 +163,14 @@ def _barrier(mpi: str, ranks: int, nodes: int) -> list[Phase]:
 def _is_small(run: ProcedureRun) -> bool:
     steps = 0
     for collective, algorithm, problem in run.phases:
-        steps += _core.count_steps(collective, algorithm, problem, MOST_STEPS - steps)
-        if steps > MOST_STEPS:
-            return False
-    return True
+        steps += _steps(collective, algorithm, tuple((name, getattr(problem, name)) for name in _TOLD))
+    return steps <= MOST_STEPS
+
+
+@lru_cache(maxsize=65536)
+def _steps(collective: str, algorithm: str, told: tuple[tuple[str, Any], ...]) -> int:
+    """Of a call; just more than `MOST_STEPS` where there are more. A barrier between calls is counted once."""
+    return _core.count_steps(collective, algorithm, Problem(**dict(told)), MOST_STEPS)
 
 
 def _phase(inner: InnerCollective, ranks: int, element_B: int, root: int = 0) -> Phase:

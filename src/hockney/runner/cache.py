@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import pickle
 import shutil
 import stat
 import tempfile
@@ -14,9 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
+from typing import TypeVar
 
 from hockney import _core, reading, writing
 from hockney.errors import EnvironmentLack, RequestError
+
+Answer = TypeVar("Answer")
 
 _SUM_B = hashlib.sha256().digest_size
 MOST_COMPUTED_B = 256 * 2**20
@@ -128,10 +132,25 @@ def computed(digest: str, make: Callable[[], bytes]) -> bytes:
     return data
 
 
+def answered(path: Path, asked: object, make: Callable[[], Answer]) -> Answer:
+    """What `make` answers, kept for the content of a file or folder, for what is asked (by its `repr`) and for
+    this version of the code."""
+    whole = hashlib.sha256(f"{code_version()} {path} {asked!r}".encode())
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    if not all(file.is_file() for file in files):
+        return make()  # a pipe can be read once
+    for file in files:
+        whole.update(f"{file} {hashlib.sha256(reading.content(file)).hexdigest()}".encode())
+    # Whoever could write to the cache could as well change the runner there, which is run.
+    answer: Answer = pickle.loads(computed(whole.hexdigest(), lambda: pickle.dumps(make())))
+    return answer
+
+
 @cache
 def code_version() -> str:
     """Changes with every change of the package or the extension: sizes and times of their files."""
-    files = [*sorted(Path(__file__).parents[1].rglob("*.py")), Path(_core.__file__)]
+    package = Path(__file__).parents[1]
+    files = [*sorted(package.rglob("*.py")), *sorted(package.rglob("*.json")), Path(_core.__file__)]
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return hashlib.sha256(repr(states).encode()).hexdigest()
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hockney.machine.system import System
-from hockney.predict.calibrate import Calibration, calibrate, replay_all
+from hockney.predict.calibrate import Calibration, CalibrationGoal, Paths, Replay, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups
 from hockney.predict.estimators._beyond import FEWEST, UNKNOWN, Beyond, ErrorGrowth, TrainedRuns
 from hockney.predict.estimators._correction import Corrector
@@ -27,21 +26,22 @@ from hockney.runner.cache import code_version, computed
 from hockney.statistics import CONFIDENCE
 
 _MOST = 4000
-"""Training points that are simulated at each step; more add time, not knowledge."""
-_TRIAL = 600
+"""Training points that are simulated; more add time, not knowledge."""
+_TRIAL = 300
 """Points on which protocols are tried."""
+_FEW = 100
+"""Points that say whether a protocol is worth to be tried on all of these."""
 _BELIEVE = 10.0
 """Gain in log-likelihood from which on a protocol is believed."""
-_SETTLED = 24
-"""Steps after which a calibration on these gains next to nothing: 0.5 of the log-likelihood on planted times."""
-_SETTLING = 8
-"""Steps of a calibration on part of the points, which only says how far the others are missed."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
 """The size above which libraries no longer copy what they send (UCX's zero copy)."""
-_KEPT_FROM = 1800
-"""Points times steps of a calibration that takes longer than to find it in the cache."""
+_STEPS = 8
+_TRIED = 4
+"""Steps at most of a calibration, and of one that begins near another's parameters."""
+_KEPT_FROM = 600
+"""Points of a calibration that takes longer than to find it in the cache."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _PARTS = (2, 4)
@@ -66,45 +66,68 @@ class CalibratedFit:
         self.times = MessageTimes(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(self.times, lambda size_B: 1e-7 + size_B / rate)
+        self.labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
+        self.sizes = np.array([scenario.size_B for scenario in self.chosen])
+        self.drawn = _sample(np.arange(len(self.chosen)), _MOST)
+        self._near: Array | None = None
+        self._replays: dict[tuple[int, float, float], Replay] = {}
 
     def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> ParameterLayout:
-        labels = tuple(sorted({scenario.label for scenario in self.chosen}))
         return ParameterLayout(
-            self.knots(),
-            labels,
+            self.knots,
+            tuple(sorted(set(self.labels))),
             self.system.node.cores,
             step_from,
             above_B or {},
             held_above_B=self.held_above_B,
         )
 
+    @cached_property
     def knots(self) -> Array:
         largest = max(max(_largest_message_B(scenario) for scenario in self.chosen), 1)
         return np.array(
             [0.0, *2.0 ** np.arange(int(np.ceil(np.log2(largest))) + 1), *([2.0] if largest < 2 else [])]
         )
 
-    def fitted(self, layout: ParameterLayout, index: Index, steps: int) -> Calibration:
-        scenarios = self._scenarios(index)
-        begin = layout.start(self.start)
-        measured_s, statistics = self.measured_s[index], [self.training.statistic] * len(scenarios)
+    def fitted(self, layout: ParameterLayout, index: Index, steps: int = _TRIED) -> Calibration:
+        """The calibration on some points, tried from the parameters of the latest on all kinds of points on."""
+        begin, near, measured_s = layout.start(self.start), self._begun(layout), self.measured_s[index]
 
         def anew() -> Calibration:
-            # Each is recorded once, and replayed before the first step and after each.
-            replayed = partial(self._replay, steps / (steps + 2))
-            replays = replay_all(scenarios, statistics, layout, begin, replayed)
-            return calibrate(replays, measured_s, layout, begin, steps=steps, replayed=replayed)
+            replays = self._recorded(layout, index, near)
+            return calibrate(replays, measured_s, layout, begin, near=near, steps=steps, replayed=self._replay)
 
-        if index.size * steps < _KEPT_FROM:
+        if index.size < _KEPT_FROM:
             return anew()
         choices = [getattr(layout, each.name) for each in fields(layout)]
-        depends = [begin.tobytes(), measured_s.tobytes(), choices, self.training.statistic, steps]
-        depends += [scenario.digest for scenario in scenarios]
+        depends = [begin.tobytes(), near.tobytes(), measured_s.tobytes(), choices, self.training.statistic, steps]
+        depends += [scenario.digest for scenario in self._scenarios(index)]
         digest = hashlib.sha256(f"{code_version()} {depends!r}".encode()).hexdigest()
         return Calibration.loaded(computed(digest, lambda: anew().data()), layout)
 
-    def _replay(self, steps: float) -> None:
-        self._replayed += steps
+    def _begun(self, layout: ParameterLayout) -> Array:
+        """The parameters from which trials begin: those of a calibration on points of all kinds."""
+        if self._near is None:
+            self._near = layout.start(self.start)
+            self._near = self.fitted(layout, _sample(self.drawn, _TRIAL), _STEPS).theta
+            # What passes shared links first is simulated anew.
+            self._replays.clear()
+        return self._near
+
+    def _recorded(self, layout: ParameterLayout, index: Index, theta: Array) -> list[Replay]:
+        """The traces of these points, under the protocols of a layout; each is recorded once."""
+        held_B, limit_B = layout.held_above_B, layout.rendezvous_above_B
+        keys = [(int(i), held_B, limit_B.get(self.labels[i], np.inf)) for i in index]
+        new = [key for key in keys if key not in self._replays]
+        scenarios = [self.chosen[i] for i, *_ in new]
+        statistics = [self.training.statistic] * len(new)
+        self._replays.update(
+            zip(new, replay_all(scenarios, statistics, layout, theta, self._replay), strict=True)
+        )
+        return [self._replays[key] for key in keys]
+
+    def _replay(self) -> None:
+        self._replayed += 1
         self.training.progress(min(self._replayed / self._most, 1.0), self._piece)
 
     def _begin(self, piece: str, most: float) -> None:
@@ -112,25 +135,19 @@ class CalibratedFit:
         self._piece, self._most, self._replayed = piece, most, 0.0
 
     def work(self) -> float:
-        """An upper bound of the simulations that the calibration takes, each step counted."""
-        points = len(self.chosen)
-        of_label = (Counter(scenario.label for scenario in self.chosen)).values()
-        protocols = (
-            sum(min(n, _TRIAL // 2) * (1 + len(_RENDEZVOUS_B)) for n in of_label)
-            + (4 + 2 * _SETTLED // 6) * min(points, 2 * _TRIAL)
-            + 2 * min(points, _TRIAL)
-        )
-        return 6 * protocols + 10 * min(points, _MOST) + _SETTLING * len(_PARTS) * min(points, _TRIAL)
+        """An upper bound of the simulations that the calibration takes, each recording counted."""
+        points = min(len(self.chosen), _MOST)
+        trials = 2 + (1 + len(_RENDEZVOUS_B)) * len({scenario.label for scenario in self.chosen})
+        return 4 * min(points, _TRIAL) * (trials + 4 + len(_PARTS)) + (2 + _STEPS) * _TRIAL + 4 * points
 
     def hold(self) -> None:
         """Let senders of larger messages wait until these are out, unless the times contradict it."""
-        sizes = np.array([scenario.size_B for scenario in self.chosen])
-        trial = _sample(np.flatnonzero(sizes > _HELD_B), _TRIAL)
+        trial = self._trial(self.sizes > _HELD_B)
         if trial.size < FEWEST:
             return
-        held = self.fitted(self.layout(), trial, 6).loss
+        held = self.fitted(self.layout(), trial).loss
         self.held_above_B = np.inf
-        if self.fitted(self.layout(), trial, 6).loss > held - _BELIEVE:
+        if self.fitted(self.layout(), trial).loss > held - _BELIEVE:
             self.held_above_B = _HELD_B
 
     def rendezvous(self) -> dict[str, float]:
@@ -139,49 +156,70 @@ class CalibratedFit:
         Schedules are tried one by one, because libraries treat blocking and non-blocking sends differently.
         """
         limits_B: dict[str, float] = {}
-        labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
-        sizes = np.array([scenario.size_B for scenario in self.chosen])
-        for label in sorted(set(labels)):
-            trial = _sample(np.flatnonzero(labels == label), _TRIAL // 2)
-            over = {limit_B: int((sizes[trial] > limit_B).sum()) for limit_B in _RENDEZVOUS_B}
+        for label in sorted(set(self.labels)):
+            trial = self._trial(self.labels == label)
+            over = {limit_B: int((self.sizes[trial] > limit_B).sum()) for limit_B in _RENDEZVOUS_B}
             tried = [limit_B for limit_B, count in over.items() if FEWEST <= count <= trial.size - FEWEST]
             if not tried:
                 continue
-            best = self.fitted(self.layout(), trial, 6).loss
+            if trial.size > _FEW:
+                few = trial[:: -(-trial.size // _FEW)]
+                least = self.fitted(self.layout(), few).loss
+                losses = {each_B: self.fitted(self.layout(above_B={label: each_B}), few).loss for each_B in tried}
+                enough = least - _BELIEVE * few.size / trial.size
+                tried = [each_B for each_B in tried if losses[each_B] < enough]
+            best = self.fitted(self.layout(), trial).loss if tried else 0.0
             for candidate in tried:
-                loss = self.fitted(self.layout(above_B={label: candidate}), trial, 6).loss
+                loss = self.fitted(self.layout(above_B={label: candidate}), trial).loss
                 if loss < best - _BELIEVE:
                     best, limits_B[label] = loss, candidate
         return limits_B
 
     def step(self, above_B: dict[str, float]) -> float:
         """The number of ranks from which on the network costs more; infinity where the times support none."""
-        over = np.flatnonzero([scenario.place.is_spread for scenario in self.chosen])
-        ranks = sorted({self.chosen[int(i)].ranks for i in over})
+        is_spread = np.array([scenario.place.is_spread for scenario in self.chosen])
+        ranks = sorted({self.chosen[int(i)].ranks for i in np.flatnonzero(is_spread)})
         late = [count for count in ranks if ranks[0] < _LATE * ranks[-1] <= count][-3:]
-        if over.size < FEWEST or not late:
+        if is_spread.sum() < FEWEST or not late:
             return np.inf
-        trial = _sample(over, 2 * _TRIAL)
-        best, step_from = self.fitted(self.layout(np.inf, above_B), trial, 6).loss, np.inf
+        trial = self._trial(is_spread, 4 * _TRIAL)
+        layout = self.layout(above_B=above_B)
+        near = self._begun(layout)
+        replays = self._recorded(layout, trial, near)
+        paths, _ = Paths.critical(replays, layout, near, self._replay)
+
+        def loss(step_from: float) -> float:
+            # Without the step its parameters are where it costs nothing: the paths are those of the others.
+            tried = self.layout(step_from, above_B)
+            fit = CalibrationGoal.of(replays, self.measured_s[trial], tried, tried.start(self.start))
+            of_step = Paths(replays, tried, paths.counts)
+            theta = fit.settled(of_step, near)
+            return fit.unlikely(theta, fit.observed_ln - of_step.ln_s(theta))
+
+        best, step_from = loss(np.inf), np.inf
         for candidate in late:
-            loss = self.fitted(self.layout(float(candidate), above_B), trial, 6).loss
-            if loss < best - _BELIEVE:
-                best, step_from = loss, float(candidate)
+            if (own := loss(float(candidate))) < best - _BELIEVE:
+                best, step_from = own, float(candidate)
         if np.isfinite(step_from):
-            # A calibration that has not settled takes a step for what further steps of its own would explain.
+            # Along paths that are simulated anew, too.
             without, stepped = (
-                self.fitted(self.layout(each, above_B), trial, _SETTLED).loss for each in (np.inf, step_from)
+                self.fitted(self.layout(each, above_B), trial).loss for each in (np.inf, step_from)
             )
             step_from = step_from if stepped < without - _BELIEVE else np.inf
         return step_from
+
+    def _trial(self, has: NDArray[np.bool_], most: int = _TRIAL) -> Index:
+        """At most so many of the drawn points, of those that have something."""
+        return _sample(self.drawn[has[self.drawn]], most)
 
     def run(self, scenarios: Scenarios) -> SimulatedPoints:
         self.hold()
         above_B = self.rendezvous()
         step_from = self.step(above_B)
         layout = self.layout(step_from, above_B)
-        index = _sample(np.arange(len(self.chosen)), _MOST)
-        whole = self.fitted(layout, index, 10)
+        index = self.drawn
+        whole = self.fitted(layout, index, int(np.clip(2 * _MOST / index.size, 2, _STEPS)))
+        self._near = whole.theta
         groups = Groups()
         at = where_of(self._scenarios(index), self._mappings(index), groups)
         surfaces = surfaces_of(self.training)
@@ -193,7 +231,7 @@ class CalibratedFit:
             groups,
             Corrector(at, discrepancy, surfaces, surfaces.left_out[index]),
             self.growth(layout),
-            cache(partial(self.between, layout)),
+            cache(lambda: self.between(layout)),
             TrainedRuns.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
             localities(self.chosen) | self.times.measured,
@@ -213,15 +251,14 @@ class CalibratedFit:
             low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
             if low.size < FEWEST or high.size < FEWEST:
                 continue
-            fit = self.fitted(fewer, _sample(low, _TRIAL), _SETTLING)
-            larger = _sample(high, _TRIAL)
-            tried = self._scenarios(larger)
-            replays = replay_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
-            made = np.array([np.log(replay.time_s(fit.theta)) for replay in replays])
+            fit = self.fitted(fewer, self._trial(ranks <= limit, 2 * _TRIAL))
+            larger = self._trial(ranks > limit, 2 * _TRIAL)
+            replays = self._recorded(fewer, larger, fit.theta)
+            made = np.log([replay.time_s(fewer, fit.theta) for replay in replays])
             missed.append(made - np.log(self.measured_s[larger]))
             inside.append(np.full(larger.size, np.quantile(np.abs(fit.residual), CONFIDENCE)))
             seen = TrainedRuns.of(self._scenarios(low), self._mappings(low))
-            farther.append(seen.beyond(tried, self._mappings(larger)))
+            farther.append(seen.beyond(self._scenarios(larger), self._mappings(larger)))
         if not farther:
             return ErrorGrowth(UNKNOWN, UNKNOWN)
         beyond = Beyond(
@@ -235,30 +272,31 @@ class CalibratedFit:
         the parameters leave open hold 95 % of the points of schedules left out one at a time, each predicted by
         the others and by what all that they miss has in common. None where no schedule can be left out.
         """
-        labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
-        is_own = [labels == label for label in sorted(set(labels))]
+        is_own = [self.labels == label for label in sorted(set(self.labels))]
         parts = [
-            (np.flatnonzero(own), _sample(np.flatnonzero(~own), _MOST))
+            (self._trial(own, 2 * _TRIAL), self._trial(~own, _MOST))
             for own in is_own
             if min(own.sum(), (~own).sum()) >= FEWEST
         ]
         if not parts:
             return None
-        self._begin("calibrating without each schedule", _SETTLING * sum(others.size for _, others in parts))
+        ends = np.cumsum([others.size for _, others in parts])
+        self._begin("calibrating without each schedule", (_TRIED + 1) * ends[-1])
         off: list[Array] = []
-        for own, others in parts:
-            fit = self.fitted(layout, others, _SETTLING)
-            asked = _sample(own, _TRIAL)
+        for (asked, others), end in zip(parts, ends, strict=True):
+            fit = self.fitted(layout, others)
+            # It may have settled early.
+            self._replayed = (_TRIED + 1) * end
             # What the schedule itself was seen to do, its correction and its protocol, goes with its name.
             nameless = [replace(scenario, label="") for scenario in self._scenarios(asked)]
             replays = replay_all(nameless, [self.training.statistic] * asked.size, layout, fit.theta)
-            slopes = [replay.slope(fit.theta) for replay in replays]
+            paths, simulated_ln = Paths.critical(replays, layout, fit.theta)
             groups = Groups()
             at = where_of(self._scenarios(others), self._mappings(others), groups)
             shared = Discrepancy(at, fit.residual, fit.leverage)
             corrected, _ = shared.at(where_of(self._scenarios(asked), self._mappings(asked), groups))
-            missed = np.log(self.measured_s[asked]) - np.array([value for value, _ in slopes]) - corrected
-            off.append(np.abs(missed) / fit.deviation([slope for _, slope in slopes]))
+            missed = np.log(self.measured_s[asked]) - simulated_ln - corrected
+            off.append(np.abs(missed) / fit.deviation(paths.slopes(fit.theta)))
         return float(np.quantile(np.concatenate(off), CONFIDENCE))
 
     def _scenarios(self, index: Index) -> list[Scenario]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hockney.predict.calibrate import Calibration, replay_all
+from hockney.predict.calibrate import Calibration, Paths, replay_all
 from hockney.predict.discrepancy import Groups, Where
 from hockney.predict.estimators._beyond import ErrorGrowth, TrainedRuns
 from hockney.predict.estimators._correction import Corrector
@@ -91,7 +91,7 @@ class SimulatedPoints:
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         prediction, correction = unknown(len(points)), uncorrected(len(points))
-        by_point = self.scenarios.of_points(points)
+        by_point = self.scenarios.of_points(points, self.progress)
         unseen = localities(filter(None, by_point)) - self.known
         if NETWORK in unseen and not self.has_published_network:
             for i, scenario in enumerate(by_point):
@@ -129,15 +129,14 @@ class SimulatedPoints:
             plain = [replace(scenario, label="") for scenario in batch if scenario is not None]
             replays = replay_all(plain, [self.statistic] * len(plain), fit.layout, fit.theta)
             has = first + np.flatnonzero([scenario is not None for scenario in batch])
-            time_s[has] = [replay.time_s(fit.theta) for replay in replays]
+            time_s[has] = [replay.time_s(fit.layout, fit.theta) for replay in replays]
         return time_s
 
     def _batch(self, scenarios: list[Scenario], points: pd.DataFrame) -> Prediction:
         fit = self.calibration
         replays = replay_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
-        slopes = [replay.slope(fit.theta) for replay in replays]
-        simulated_ln = np.array([value for value, _ in slopes])
-        open_ln = fit.deviation([slope for _, slope in slopes])
+        paths, simulated_ln = Paths.critical(replays, fit.layout, fit.theta)
+        open_ln = fit.deviation(paths.slopes(fit.theta))
         mappings = points["mapping"].astype(str).tolist()
         where = where_of(scenarios, mappings, self.groups)
         beyond = self.runs.beyond(scenarios, mappings)

@@ -95,7 +95,7 @@ def calibration_of(
 ) -> tuple[Scenarios, CalibratedFit | None]:
     """The calibration on points of one set of conditions; None where fewer than `fewest` have a scenario."""
     scenarios = Scenarios(system, procedure_of(source, training.statistic, system), training.defaults)
-    by_point = scenarios.of_points(training.points)
+    by_point = scenarios.of_points(training.points, training.progress)
     usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
     if len(usable) < fewest:
         return scenarios, None
