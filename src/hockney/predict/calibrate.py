@@ -30,8 +30,8 @@ _FLOOR = 0.02
 _DAMPING = 0.002
 _LONGEST = 0.7
 """The most that a parameter moves in one step, in ln."""
-_ALIKE = 0.2
-"""Points of one machine miss alike: five say as much as one that knows nothing of the others."""
+_NEW = 500
+"""More points of one machine miss alike: they say no more than so many that know nothing of each other."""
 _FARTHEST = 1.0
 """The most that it moves, in ln, before the paths are simulated anew."""
 _MOST_STEPS = 15
@@ -268,7 +268,8 @@ class CalibrationGoal:
         """Of measured points, with parameters pulled towards `begin`."""
         ranks = np.array([replay.scenario.ranks for replay in replays], dtype=np.float64)
         importance = (ranks / ranks.max()) ** _IMPORTANCE
-        return cls(np.log(measured_s), _ALIKE * importance / importance.mean(), *layout.prior(begin))
+        share = min(_NEW / len(replays), 1.0)
+        return cls(np.log(measured_s), share * importance / importance.mean(), *layout.prior(begin))
 
     def misfit(self, residual: Array, scale: float) -> float:
         """Twice the loss of a t distribution, without constants."""

@@ -286,7 +286,8 @@ class CalibratedFit:
         for (asked, others), end in zip(parts, ends, strict=True):
             fit = self.fitted(layout, others)
             # It may have settled early.
-            self._replayed = (_TRIED + 1) * end
+            self._replayed = (_TRIED + 1) * end - 1
+            self._replay()
             # What the schedule itself was seen to do, its correction and its protocol, goes with its name.
             nameless = [replace(scenario, label="") for scenario in self._scenarios(asked)]
             replays = replay_all(nameless, [self.training.statistic] * asked.size, layout, fit.theta)
