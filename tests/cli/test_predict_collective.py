@@ -76,13 +76,14 @@ def measured(
     factors: Sequence[int] = (1,),
     place: str = "",
     time_us: str = "",
+    algorithm: str = "binomial",
 ) -> Path:
     """Broadcasts of log₂P messages of 1 µs + 1 ns a byte, a repetition for each factor."""
     rows = [HEAD]
     for count, size_B, (number, factor) in product(ranks, sizes, enumerate(factors)):
         where = place or f"node,{count},1"
         time = time_us or factor * (count.bit_length() - 1) * (1 + size_B / 1000)
-        rows.append(f"s,,bcast,binomial,{where},{count},{size_B},completion,{time},{number},hockney")
+        rows.append(f"s,,bcast,{algorithm},{where},{count},{size_B},completion,{time},{number},hockney")
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
@@ -162,7 +163,7 @@ ASKED = ("bcast", "--ranks", "64", "--bytes", "512", "--ppn", "1", "--table")
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        ({"place": ",,"}, "does not say where its ranks were"),
+        ({"place": ",,", "ranks": (8,), "algorithm": "own"}, "nothing in training shows how their times grow"),
         ({"time_us": "nan"}, "time_us"),
         ({"time_us": "0"}, "not a positive time"),
         ({"time_us": "-1"}, "not a positive time"),
@@ -184,12 +185,27 @@ def test_tables_that_cannot_be_used(run: Run, tmp_path: Path, held: dict[str, An
         ({"ranks": (8,)}, "a single number of ranks (8)"),
         ({}, "64 ranks, training ends at 16 ranks (4 times)"),
         ({"factors": (1, 10)}, "differ by more than a factor of 3"),
+        ({"place": ",,"}, "does not say where its ranks were"),
+        ({"place": ",,"}, "combination: beyond training in nodes or ranks"),
     ],
 )
 def test_limits_of_a_table_are_said(run: Run, tmp_path: Path, held: dict[str, Any], said: str) -> None:
     code, made = run(*ASKED, str(measured(tmp_path / "table.csv", **held)))
     assert code == 0
     assert any(said in warning for warning in made["predictions"][0]["warnings"])
+
+
+@pytest.mark.parametrize("place", ["node,{},1", ",{},1", ",,"])
+def test_an_algorithm_without_a_schedule_grows_as_its_own_times(run: Run, tmp_path: Path, place: str) -> None:
+    rows = measured(tmp_path / "table.csv", algorithm="own").read_text(encoding="utf-8").splitlines()
+    placed = [row.replace(f"node,{row.split(',')[6]},1", place.format(row.split(",")[6])) for row in rows]
+    (tmp_path / "table.csv").write_text("\n".join(placed), encoding="utf-8")
+    code, made = run(*ASKED, str(tmp_path / "table.csv"))
+    assert code == 0
+    (row,) = made["predictions"][0]["algorithms"]
+    assert row["method"] == "combination"
+    assert row["time_s"] == pytest.approx(6 * 1.512e-6, rel=0.1)
+    assert row["low_s"] < row["time_s"] < row["high_s"]
 
 
 def test_why_nothing_is_predicted_is_said_once(run: Run, tmp_path: Path) -> None:

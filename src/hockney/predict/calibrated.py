@@ -12,8 +12,9 @@ from hockney.errors import RequestError
 from hockney.machine.locality import load
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
+from hockney.predict.answering import answer
 from hockney.predict.collective import AlgorithmTime, PredictedSize
-from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, estimators, training_of
+from hockney.predict.estimators.base import FALLBACK, FittedEstimator, Progress, training_of
 from hockney.predict.held_to_points import held
 from hockney.predict.network_figures import figures_of
 from hockney.predict.options import CollectiveCase
@@ -59,7 +60,7 @@ def calibrated(
         )
     training = training_of(frame, learn, case.operation, pooled.statistic, system, progress)
     progress(0.0, "calibrating")
-    fitted = estimators.get(ANSWER)(training)
+    fitted = answer(training)
     warnings = [*pooled.warnings, *limits(learn)]
     origin = f"{path} ({pooled.statistic})"
     answers = []
@@ -101,17 +102,20 @@ def _rows(
     alone = fitted.predict(choices[[*POINT, "time_s"]])
     prediction, contradicted = held(alone, choices, learn, fitted)
     notes, correction = alone.note or [], alone.correction
-    assert correction is not None, f"{ANSWER} corrects what it simulates"
+    assert correction is not None, "an answer says of each time whether it was simulated"
     made = []
     for i, point in enumerate(rows(choices)):
         name = _title(point)
         if not np.isfinite(prediction.time_s[i]):
             why = (note.partition(": ")[2] for note in notes if note.startswith(f"{point.algorithm}, "))
-            made.append(AlgorithmTime(name, "none", None, note=next(why, "not simulated")))
+            made.append(AlgorithmTime(name, "none", None, note=next(why, (notes or ["not simulated"])[-1])))
             continue
         ends_s = prediction.time_s, prediction.low_s, prediction.high_s
         time_s, low_s, high_s = (float(values[i]) for values in ends_s)
         readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
+        if np.isnan(readable_s):
+            made.append(AlgorithmTime(name, FALLBACK, time_s, low_s, high_s))
+            continue
         share = time_s / readable_s - 1
         made.append(
             AlgorithmTime(name, "simulated, calibrated", time_s, low_s, high_s, readable_s, share, weight)

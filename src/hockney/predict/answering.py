@@ -1,0 +1,77 @@
+"""What answers from a table: schedules simulated, and where these have no time the combination of curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from hockney.errors import RequestError
+from hockney.predict.estimators.base import (
+    ANSWER,
+    FALLBACK,
+    Correction,
+    FittedEstimator,
+    Prediction,
+    Training,
+    estimators,
+    unknown,
+)
+from hockney.predict.points import is_grid
+
+
+@dataclass(frozen=True)
+class TableAnswer:
+    """Fitted to the training points; `why` there is nothing simulated, empty where there is."""
+
+    training: Training
+    simulated: FittedEstimator | None
+    why: str = ""
+
+    @cached_property
+    def _fallback(self) -> FittedEstimator:
+        points = self.training.points
+        return estimators.get(FALLBACK)(
+            replace(self.training, points=points.assign(root=points["root"].fillna(0)))
+        )
+
+    @cached_property
+    def _is_grid(self) -> bool:
+        return bool(is_grid(self.training.points).all())
+
+    def _in_blocks(self, points: pd.DataFrame) -> pd.DataFrame:
+        """Where a grid was trained and no ranks a node are asked for: as many as a node had at most."""
+        if not self._is_grid:
+            return points
+        ppn = points["ppn"].fillna(points["ranks"].clip(upper=self.training.points["ppn"].max()))
+        return points.assign(ppn=ppn, nodes=points["nodes"].fillna(-(-points["ranks"] // ppn)))
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """Times of `points`; `correction.readable_s` is NaN where the combination answers."""
+        points = self._in_blocks(points)
+        made = self.simulated.predict(points) if self.simulated else unknown(len(points))
+        correction = made.correction or Correction(unknown(len(points)).time_s, np.zeros(len(points)))
+        # Whether an empty message is sent at all no other size shows.
+        is_told = (points["bytes"] > 0) | (self.training.points["bytes"] == 0).any()
+        lacking = np.isnan(made.time_s) & is_told.to_numpy(dtype=np.bool_)
+        notes = [*([self.why] if self.why else []), *(made.note or [])]
+        if lacking.any():
+            left = points[lacking].reset_index(drop=True)
+            # A table without a root has the usual one; one without ranks a node is no grid, whatever is asked.
+            ppn, root = left["ppn"].where(np.full(len(left), self._is_grid)), left["root"].fillna(0)
+            other = self._fallback.predict(left.assign(ppn=ppn, root=root))
+            for name in ("time_s", "low_s", "high_s"):
+                getattr(made, name)[lacking] = getattr(other, name)
+            notes += [f"{FALLBACK}: {note}" for note in other.note or []]
+        return replace(made, note=notes, correction=correction)
+
+
+def answer(training: Training) -> TableAnswer:
+    """What answers by these points, whether or not anything of them can be simulated."""
+    try:
+        return TableAnswer(training, estimators.get(ANSWER)(training))
+    except RequestError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        return TableAnswer(training, None, f"not simulated: {error.message}{hint}")
