@@ -54,8 +54,8 @@ class TableAnswer:
         made = self.simulated.predict(points) if self.simulated else unknown(len(points))
         correction = made.correction or Correction(unknown(len(points)).time_s, np.zeros(len(points)))
         # Whether an empty message is sent at all no other size shows.
-        is_told = (points["bytes"] > 0) | (self.training.points["bytes"] == 0).any()
-        lacking = np.isnan(made.time_s) & is_told.to_numpy(dtype=np.bool_)
+        least_B = int(self.training.points["bytes"].min())
+        lacking = np.isnan(made.time_s) & (points["bytes"] >= min(least_B, 1)).to_numpy(dtype=np.bool_)
         notes = [*([self.why] if self.why else []), *(made.note or [])]
         if lacking.any():
             left = points[lacking].reset_index(drop=True)
