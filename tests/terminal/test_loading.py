@@ -155,6 +155,17 @@ def test_a_late_library_is_whole_once_it_is_used() -> None:
     assert done.stdout.split() == ["False", "1", "0.5", "0.5"]
 
 
+def test_a_part_that_its_late_parent_imports_too_is_executed_once() -> None:
+    code = (
+        "import sys\nfrom hockney.terminal.loading import LateFinder\nsys.meta_path.insert(0, LateFinder())\n"
+        "from scipy import spatial\nimport scipy.spatial.distance as distance\n"
+        "print(distance is spatial.distance, distance.__spec__.loader.__class__.__name__)\n"
+        "print(spatial._geometric_slerp.euclidean is distance.euclidean)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "SourceFileLoader", "True"], done.stderr
+
+
 def test_threads_wait_for_a_late_library() -> None:
     code = (
         "import sys\nfrom hockney.terminal.loading import LateFinder\nsys.meta_path.insert(0, LateFinder())\n"

@@ -15,6 +15,7 @@ from copy import copy
 from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from itertools import accumulate
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType, ModuleType
@@ -92,6 +93,19 @@ def load(module: ModuleType) -> None:
             module.__class__ = ModuleType
 
 
+class _Loaded(Loader):
+    """Of a module that its parent has imported meanwhile."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:  # noqa: ARG002
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec
+
+
 class LateFinder(MetaPathFinder):
     """Comes before the finders of `sys.meta_path`."""
 
@@ -102,10 +116,16 @@ class LateFinder(MetaPathFinder):
                 found.loader = _Loader(found.loader)
             return found
         # Parts of a library expect that it is loaded. One that is being loaded imports them itself.
-        whole = sys.modules.get(fullname.partition(".")[0])
-        if isinstance(whole, _LateModule) and isinstance(whole.__loader__, _Loader):
-            load(whole)
-        return None
+        for parent in accumulate(fullname.split(".")[:-1], "{}.{}".format):
+            whole = sys.modules.get(parent)
+            if isinstance(whole, _LateModule) and isinstance(whole.__loader__, _Loader):
+                load(whole)
+        # Python would execute once more what a parent has imported.
+        return (
+            importlib.util.spec_from_loader(fullname, _Loaded(sys.modules.pop(fullname)))
+            if fullname in sys.modules
+            else None
+        )
 
 
 class _Helped:
