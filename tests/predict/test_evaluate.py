@@ -206,6 +206,15 @@ def test_dropped_rows_and_contradictions_are_in_the_result(bcast: Callable[..., 
     assert any("factor of 3" in warning for warning in result.warnings)
 
 
+def test_the_combination_stands_beside_baselines_without_a_simulation(bcast: Callable[..., pd.DataFrame]) -> None:
+    """Nor is it a baseline itself."""
+    result = evaluate(bcast(straight), "bcast", "ranks <= 16", "", names=["combination"]).result
+    assert {"combination", "linear_in_ranks", "interpolation"} <= set(result.models)
+    assert "simulated" not in result.models
+    assert result.best_baseline is not None
+    assert result.best_baseline.name != "combination"
+
+
 def test_unknown_names_and_expressions_are_refused(bcast: Callable[..., pd.DataFrame]) -> None:
     with pytest.raises(RequestError, match="unknown estimator 'linear'"):
         evaluate(bcast(straight), "bcast", "ranks <= 16", "", names=["linear"])
