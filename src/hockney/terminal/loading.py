@@ -50,7 +50,7 @@ FIRST = {
 """The most used options of verbs that have more; of a verb that is not named here, those declared first."""
 
 
-_OF_SCIPY = ("interpolate", "linalg", "optimize", "sparse", "sparse.csgraph", "special", "stats")
+_OF_SCIPY = ("interpolate", "linalg", "optimize", "sparse", "sparse.csgraph", "spatial", "special", "stats")
 LATE = {"matplotlib", "pandas", "pyarrow", "scipy", *(f"scipy.{part}" for part in _OF_SCIPY)}
 """Libraries that take longer to load than most answers. importlib's LazyLoader loads them at a second import."""
 _LOCK = RLock()
