@@ -120,7 +120,8 @@ def _table(named: Mapping[str, Splits], answer: str, readable: str) -> str:
     if not rows:
         return "(No result yet.)"
     heads = ["", "strongest baseline", f"`{answer}`", f"`{readable}`", "ratio", "judge, %", "held, %"]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *rows))
+    lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
+    return "\n".join([lines[0], "|---" * len(heads) + "|", *lines[1:]])
 
 
 def _row(title: str, splits: Splits, answer: str, readable: str) -> list[str]:

@@ -15,8 +15,10 @@ CALM = 'mapping in ["core", "node"] or (mapping == "socket" and ranks <= 126)'
 SPREAD = 'mapping in ["core", "socket", "node"]'
 JUDGES = "sample(0.1, seed=100)"
 """Of up to 20,000 points left these judge: all of them would take most of the time."""
-WITHOUT_OUTLIERS = {'without "socket" above 126 ranks': CALM}
-PARTS = {**WITHOUT_OUTLIERS, '"core" alone': 'mapping == "core"'}
+PARTS = {
+    'without "socket" above 126 ranks': CALM,
+    **{f'"{mapping}" alone': f'mapping == "{mapping}"' for mapping in ("core", "node")},
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _pico(system: str, operation: str, train: str, test: str) -> Question:
 WITHIN: dict[str, Question] = {
     **{f"{operation} 5 %": _sample(operation) for operation in ("bcast", "reduce")},
     **{
-        f"{operation} 5 %, all": _sample(operation, SPREAD, (1,), parts=WITHOUT_OUTLIERS)
+        f"{operation} 5 %, all": _sample(operation, SPREAD, (1,), parts=PARTS)
         for operation in ("bcast", "reduce")
     },
 }
