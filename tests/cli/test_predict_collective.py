@@ -101,6 +101,14 @@ def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
     assert any("extrapolated" in warning for warning in made["predictions"][0]["warnings"])
 
 
+def test_two_rank_rows_of_nobody_knows_where_are_named_once(run: Run, tmp_path: Path) -> None:
+    table = measured(tmp_path / "table.csv")
+    pairs = "".join(f"s,,pingpong,default,,1,2,2,8,one_way,1,{number},own\n" for number in range(3))
+    table.write_text(table.read_text(encoding="utf-8") + pairs, encoding="utf-8")
+    for at in run(*ASKED, str(table), "--bytes", "8,512")[1]["predictions"]:
+        assert sum("the two ranks of 3 records were is unknown" in said for said in at["warnings"]) == 1
+
+
 def test_a_prediction_is_held_to_what_the_table_holds_there(run: Run, tmp_path: Path) -> None:
     table = measured(tmp_path / "table.csv", ranks=(2, 4, 8, 16, 32), sizes=(8, 64, 512, 4096))
     words = ("bcast", "--ranks", "8", "--table", str(table), "--ppn", "1", "--bytes")

@@ -16,8 +16,17 @@ from tests.capabilities import shared
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.machine.system import System
-from hockney.predict.estimators.base import Estimator, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import (
+    Estimator,
+    FittedEstimator,
+    Prediction,
+    Training,
+    estimators,
+    training_of,
+    unknown,
+)
 from hockney.predict.evaluate import CollectiveEvaluation, evaluate, table
+from hockney.predict.points import points
 from hockney.records import table as tidy
 
 BASELINES = ("linear_in_ranks", "textbook_hockney")
@@ -178,6 +187,18 @@ def test_an_estimator_sees_the_training_points_alone(
     assert seen[0].points["time_s"].notna().all()
     assert seen[0].point_to_point["operation"].tolist() == ["pingpong"]
     assert (seen[0].system, seen[0].operation, seen[0].statistic) == ("described", "bcast", "mean_over_ranks")
+
+
+def test_the_system_tells_how_far_apart_two_ranks_of_the_table_are(
+    bcast: Callable[..., pd.DataFrame], system: System
+) -> None:
+    pairs = bcast(lambda *_: 1e-6, algorithms=["default"], ranks=[2], sizes=[8]).assign(
+        operation="pingpong", nodes=None, ppn=None
+    )
+    learn = points(table := bcast(straight), "bcast").frame
+    for known, expected in ((system, ["cache", "network"]), (None, ["", ""])):
+        training = training_of(pd.concat([table, pairs]), learn, "bcast", "mean_over_ranks", known)
+        assert training.point_to_point["locality"].tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def calibrated(
     training = training_of(frame, learn, case.operation, pooled.statistic, system, progress)
     progress(0.0, "calibrating")
     fitted = answer(training)
-    warnings = [*pooled.warnings, *limits(learn)]
+    warnings = [*loaded.attrs.get("warnings", []), *pooled.warnings, *limits(learn)]
     origin = f"{path} ({pooled.statistic})"
     answers = []
     for size_B in sizes_B:

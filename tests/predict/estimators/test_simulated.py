@@ -141,6 +141,21 @@ def test_ping_pongs_and_a_few_collectives(simulated_table: Table, system: System
     assert inside(with_pairs, other) == 1.0
 
 
+def test_ping_pongs_of_an_unnamed_system_count_and_those_of_another_mpi_are_said_to_be_left_out(
+    simulated_table: Table, system: System
+) -> None:
+    few = simulated_table(ranks=(8, 16), sizes=(8, 16384), mappings=["half"], mpi=OPEN_MPI)
+    pairs = ping_pongs(simulated_table)
+
+    def times(**columns: str) -> Prediction:
+        return simulated(training(few, system, pairs.assign(**columns))).predict(asked(few))
+
+    own, unnamed, other = times(mpi=OPEN_MPI), times(system="", mpi=""), times(mpi="MPICH 4.2")
+    assert unnamed.time_s.tolist() == own.time_s.tolist() != other.time_s.tolist()
+    said = f"{len(pairs)} rows between two ranks not used: of another system, MPI or variant"
+    assert [said in (made.note or []) for made in (own, unnamed, other)] == [False, False, True]
+
+
 def test_a_network_that_no_training_point_used_is_not_invented(simulated_table: Table, system: System) -> None:
     near = training(simulated_table(ranks=(2, 4), sizes=(8, 512), mappings=["core"]), system)
     far = asked(simulated_table(ranks=(4,), sizes=(8, 512), mappings=["node"]))

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hockney.machine.locality import Localities
+from hockney.machine.system import System
 from hockney.predict.points import beside, positions, sliced
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import POINT_TO_POINT
@@ -138,6 +140,8 @@ def training_of(
 ) -> Training:
     """What a tidy table lets an estimator learn from some of its points."""
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
+    # A table by whoever read it may lack them: without its locality a ping-pong says nothing.
+    pairs = Localities([system] if isinstance(system, System) else []).of_frame(pairs)
     others = beside(frame, points, operation, statistic)
     return Training(points, pairs, system, operation, statistic, progress, known_defaults(frame), beside=others)
 

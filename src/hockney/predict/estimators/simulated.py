@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.machine.system import System
@@ -29,6 +30,7 @@ from hockney.predict.estimators.base import (
 from hockney.predict.points import APART, positions
 from hockney.predict.procedures import procedures
 from hockney.predict.scenario import STATISTICS, Scenarios
+from hockney.units import counted
 
 
 def procedure_of(source: str, statistic: str, system: System) -> str:
@@ -68,6 +70,7 @@ def calibrated(training: Training) -> Calibrated:
         )
     fitted: dict[Hashable, SimulatedPoints] = {}
     reasons: dict[str, str] = {}
+    unused = np.ones(len(training.point_to_point), dtype=np.bool_)
     for key, index in positions(training.points, APART).items():
         points = training.points.iloc[index].reset_index(drop=True)
         words = dict(zip(APART, key, strict=True))  # type: ignore[call-overload]
@@ -78,8 +81,9 @@ def calibrated(training: Training) -> Calibrated:
                 raise
             reasons[str(words["system"])] = error.message
             continue
-        pairs = _alike(training.point_to_point, words)
-        alike = replace(training, points=points, point_to_point=pairs)
+        is_alike = _alike(training.point_to_point, words)
+        unused &= ~is_alike
+        alike = replace(training, points=points, point_to_point=training.point_to_point[is_alike])
         scenarios, fit = calibration_of(alike, system, str(words["source"]))
         reasons |= scenarios.missing
         if fit is not None:
@@ -87,7 +91,7 @@ def calibrated(training: Training) -> Calibrated:
     if not fitted:
         why = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
         raise RequestError(f"no training point can be simulated: {why}", "describe the system with --system")
-    return _Apart(fitted)
+    return _Apart(fitted, int(unused.sum()))
 
 
 def calibration_of(
@@ -111,12 +115,14 @@ def system_of(training: Training, name: str) -> System:
     return _without_limit(system_of_table(training.points[training.points["system"] == name]))
 
 
-def _alike(pairs: pd.DataFrame, words: Mapping[str, object]) -> pd.DataFrame:
-    """Ping-pongs of the same system, library and variant."""
+def _alike(pairs: pd.DataFrame, words: Mapping[str, object]) -> NDArray[np.bool_]:
+    """Which ping-pongs are of the same system and library, as far as they say these, and variant."""
+    alike = np.ones(len(pairs), dtype=np.bool_)
     for name in ("system", "mpi", "variant"):
         if name in pairs.columns:
-            pairs = pairs[pairs[name].astype(object).fillna("").astype(str) == words[name]]
-    return pairs
+            fitting = [words[name], *([] if name == "variant" else [""])]
+            alike &= pairs[name].astype(object).fillna("").astype(str).isin(fitting).to_numpy()
+    return alike
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,7 @@ class _Apart:
     """A calibration for each set of conditions."""
 
     fitted: dict[Hashable, SimulatedPoints]
+    unused: int
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         prediction, correction = unknown(len(points)), uncorrected(len(points))
@@ -137,6 +144,9 @@ class _Apart:
             fill(prediction, correction, index, part)
             prefix = f"{words}: " if len(self.fitted) > 1 else ""
             notes += [f"{prefix}{note}" for note in part.note or []]
+        if self.unused:
+            rows = counted(self.unused, "row")
+            notes.append(f"{rows} between two ranks not used: of another system, MPI or variant")
         return replace(prediction, note=notes, correction=correction)
 
     def plain_s(self, points: pd.DataFrame) -> Array:
