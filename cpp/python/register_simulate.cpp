@@ -200,6 +200,7 @@ void register_simulate(nb::module_& module) {
 
     nb::class_<Simulated>(module, "Simulated")
         .def_ro("messages", &Simulated::messages)
+        .def_ro("work", &Simulated::work)
         .def_ro("size_B", &Simulated::size_B)
         .def_ro("engine_s", &Simulated::engine_s)
         .def_prop_ro(

@@ -193,7 +193,7 @@ Region Builder::scratch(Bytes length_B) {
 }
 
 int Builder::add(Kind kind, int peer, int tag, const Region& from, const Region& into, const Steps& after) {
-    held_B_ += static_cast<Bytes>(sizeof(Step)) + after.held_B();
+    held_B_ += static_cast<Bytes>(sizeof(Step)) + (taker_ != nullptr ? 0 : after.held_B());
     expect_held(held_B_);
     ++latest_;
     if (taker_ != nullptr) {

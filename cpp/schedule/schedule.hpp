@@ -75,20 +75,25 @@ class Steps {
             few_[count_++] = step;
             return;
         }
-        if (count_ == few_.size()) many_.assign(few_.begin(), few_.end());
-        many_.push_back(step);
+        if (count_ == few_.size())
+            many_ = std::make_shared<std::vector<int>>(few_.begin(), few_.end());
+        else if (many_.use_count() > 1)
+            many_ = std::make_shared<std::vector<int>>(*many_);
+        many_->push_back(step);
         ++count_;
     }
-    const int* begin() const { return count_ <= few_.size() ? few_.data() : many_.data(); }
+    const int* begin() const { return count_ <= few_.size() ? few_.data() : many_->data(); }
     const int* end() const { return begin() + count_; }
     bool empty() const { return count_ == 0; }
     // Memory of their own.
-    Bytes held_B() const { return static_cast<Bytes>(many_.size() * sizeof(int)); }
+    Bytes held_B() const { return many_ ? static_cast<Bytes>(many_->size() * sizeof(int)) : 0; }
+    // Whether it is a copy of another long list: those share their memory until one of them grows.
+    bool is_copy_of(const Steps& other) const { return many_ != nullptr && many_ == other.many_; }
 
   private:
     std::uint32_t count_ = 0;
     std::array<int, 3> few_{};
-    std::vector<int> many_;
+    std::shared_ptr<std::vector<int>> many_;
 };
 
 struct Step {

@@ -19,12 +19,6 @@
 
 namespace hockney {
 
-// When the processor is busy with each step, and for a receive when its data is there; by rank and step.
-struct Timeline {
-    std::vector<std::vector<double>> start_s, end_s, arrival_s;
-    std::vector<double> finish_s;  // by rank
-};
-
 template <class Time>
 class Evaluator {
   public:
@@ -182,7 +176,9 @@ class Evaluator {
     void send(const Event& event, Rank& me) {
         if (rendezvous_ && me.unmet == 0) {  // nothing leaves before now any more
             std::vector<Taken>& taken = ports_[static_cast<std::size_t>(event.rank)];
-            taken.erase(taken.begin(), ending_after(taken, me.processor.s));
+            const auto ended = ending_after(taken, me.processor.s);
+            if (ended != taken.begin()) room_.look(static_cast<std::size_t>(taken.end() - ended));
+            taken.erase(taken.begin(), ended);
         }
         busy(event, me, entry(event, Term::send));
         if (cost_s(event, Term::insert) > 0) {
@@ -258,10 +254,13 @@ class Evaluator {
         auto next = ending_after(taken, ready.s);
         Time head = ready;
         const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
-        for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next)
+        for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next) {
             head = later(head, next->until);
+            room_.look(1);
+        }
         const Time until = ranks_[rank].out = plus(head, gap);
         const bool is_close = next != taken.begin() && !is_after(head.s, std::prev(next)->until.s);
+        room_.look(is_close ? 0 : static_cast<std::size_t>(taken.end() - next));
         is_close ? (void)(std::prev(next)->until = until) : (void)taken.insert(next, {head.s, until});
         return head;
     }
@@ -284,6 +283,7 @@ class Evaluator {
         network_->route(from, to, route_);
         for (const std::int32_t link : route_) add(2 * nodes_ + static_cast<std::size_t>(link), between);
         add(nodes_ + static_cast<std::size_t>(to), of_node);
+        room_.look(way_.size());
     }
 
     // The head of a message goes on as soon as a link is free; the links behind it stay taken for as long as

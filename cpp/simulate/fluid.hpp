@@ -154,6 +154,7 @@ class Fluid {
     }
     End first() {
         while (!ends_.empty()) {
+            room_.look(1);
             const Message& message = *messages_[static_cast<std::size_t>(ends_.begin()->second)];
             if (end_s(message) <= ends_.begin()->first) return *ends_.begin();
             unmark(*message.flow);
@@ -172,6 +173,7 @@ class Fluid {
     void pace(Flow& flow) {
         double whole_s = shortest_s;
         std::uint8_t kind = own_pace;
+        room_.look(flow.key->size());
         for (std::size_t i = 0; i < flow.key->size(); ++i) {
             const Group& by = group(i == 0 ? own : (*flow.key)[i]);
             if (flow.cost_s[by.kind] * by.messages <= whole_s) continue;
@@ -190,6 +192,7 @@ class Fluid {
     // The flow over the groups to which a message's links belong now; a new one goes on like the other.
     Flow& find_flow(const Message& message, const Flow& like) {
         Key key{message.costs};
+        room_.look(message.links.size());
         for (const std::int32_t link : message.links) key.push_back(at(link).group);
         std::sort(key.begin() + 1, key.end());
         key.erase(std::unique(key.begin() + 1, key.end()), key.end());
@@ -210,6 +213,7 @@ class Fluid {
     void remove(const Flow& flow) {
         for (std::size_t i = 1; i < flow.key->size(); ++i) {
             std::vector<Flow*>& flows = group((*flow.key)[i]).flows;
+            room_.look(flows.size());
             flows.erase(std::find(flows.begin(), flows.end(), &flow));
         }
         room_.give(1, flow_B);
@@ -221,6 +225,7 @@ class Fluid {
         const auto is_before = [&](std::int32_t a, std::int32_t b) {
             return std::pair(at(a).group, at(a).change) < std::pair(at(b).group, at(b).change);
         };
+        room_.look(changed_.size() + moved_.size());
         std::sort(changed_.begin(), changed_.end(), is_before);
         for (auto begin = changed_.begin(), end = begin; begin != changed_.end(); begin = end) {
             end = std::upper_bound(begin, changed_.end(), *begin, is_before);
@@ -261,6 +266,7 @@ class Fluid {
         group(to).links += links;
         group(from).links -= links;
         if (was_idle) return;
+        room_.look(group(from).flows.size());
         for (Flow* flow : std::vector(group(from).flows)) split(*flow);
         if (group(from).links == 0) free_.push_back(from);
     }

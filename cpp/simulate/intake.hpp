@@ -1,10 +1,9 @@
 // When a rank's port takes in messages that are waited for in another order than they come.
 #pragma once
 
-#include <algorithm>
 #include <iterator>
 #include <limits>
-#include <vector>
+#include <map>
 
 #include "trace.hpp"
 
@@ -21,36 +20,38 @@ class Intake {
     // When this message and all that were waited for before are in; `in`: when those before the first were.
     Time take(const Time& arrival, std::size_t drain, double drain_s, bool is_overtaken, const Time& in,
               Sums<Time>& sums, Room& room) {
-        room.reserve_next(taken_);
-        if (taken_.empty()) taken_.push_back({before_all, in, drain, in});
+        if (taken_.empty()) taken_.emplace(before_all, Taken{in, drain, in});
         const double from_s = arrival.s - drain_s;
-        auto next = taken_.end();
-        if (is_overtaken)
-            next = std::upper_bound(taken_.begin(), next, from_s,
-                                    [](double s, const Taken& taken) { return s < taken.from_s; });
+        const auto next = is_overtaken ? taken_.upper_bound(from_s) : taken_.end();
         auto here = std::prev(next);
-        const Time behind = sums.plus(here->until, drain);
-        if (behind.s > arrival.s)
-            here->until = behind;
-        else
-            here = taken_.insert(next, {from_s, arrival, drain, arrival});
+        const Time behind = sums.plus(here->second.until, drain);
+        if (behind.s > arrival.s) {
+            here->second.until = behind;
+        } else {
+            room.take(1, taken_B);
+            here = taken_.emplace_hint(next, from_s, Taken{arrival, drain, arrival});
+        }
         // What no longer fits before the next ones puts their end off.
-        auto joined = std::next(here);
-        for (; joined != taken_.end() && here->until.s > joined->from_s; ++joined)
-            here->until = sums.plus(sums.shift(here->until, joined->first, joined->until), joined->drain);
-        taken_.erase(std::next(here), joined);
-        return taken_.back().until;
+        Time& until = here->second.until;
+        for (auto joined = std::next(here); joined != taken_.end() && until.s > joined->first;) {
+            until = sums.plus(sums.shift(until, joined->second.first, joined->second.until),
+                              joined->second.drain);
+            joined = taken_.erase(joined);
+            room.give(1, taken_B);
+            room.look(1);
+        }
+        return std::prev(taken_.end())->second.until;
     }
 
   private:
     // Without a break. The first message of it has come in as it arrived.
     struct Taken {
-        double from_s;
         Time first;
         std::size_t drain;  // of the first
         Time until;
     };
-    std::vector<Taken> taken_;
+    static constexpr std::size_t taken_B = sizeof(Taken) + 48;  // in the tree
+    std::multimap<double, Taken> taken_;                        // by when it begins
 };
 
 }  // namespace hockney

@@ -46,8 +46,10 @@ class Messages {
         for (std::int32_t slot = chain_of(key); slot != none; slot = (*this)[slot].next)
             if ((*this)[slot].key == key) return slot;
         if (in_table_ == 0) return none;
-        for (std::size_t place = home_of(key);; place = after(place))
+        for (std::size_t place = home_of(key);; place = after(place)) {
+            room_.look(1);
             if (table_[place] == none || is_at(place, key)) return table_[place];
+        }
     }
 
     // Found, or new: it goes when it has been used `uses` times.
@@ -110,18 +112,21 @@ class Messages {
         return slot;
     }
 
-    std::size_t after(std::size_t place) const { return (place + 1) & (table_.size() - 1); }
+    // In the next row: displaced neighbours lie side by side there. After the last row, one place on.
+    std::size_t after(std::size_t place) const {
+        return place + row < table_.size() ? place + row : (place + row + 1) & (table_.size() - 1);
+    }
     bool is_at(std::size_t place, const MessageKey& key) const {
         return table_[place] >= 0 && (*this)[table_[place]].key == key;
     }
-    // Neighbouring ranks mostly hear of ranks at the same distance: such messages lie side by side, but in
-    // short rows only, which linear probing leaves soon.
+    // Neighbouring ranks mostly hear of ranks at the same distance: such messages lie side by side, in short
+    // rows, which begin anywhere so that none of their places is taken more often than others.
     std::size_t home_of(const MessageKey& key) const {
         const auto box = static_cast<std::uint32_t>(key.box);
         std::uint64_t hash = (box - static_cast<std::uint32_t>(key.from)) * 0x9E3779B97F4A7C15U;
         hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint32_t>(key.tag)) * 0xD6E8FEB86659FD93U;
         hash = (hash ^ (hash >> 32U) ^ (box / row)) * 0xD6E8FEB86659FD93U;
-        return ((hash >> 32U) * row + box % row) & (table_.size() - 1);
+        return ((hash >> 32U) * row + (box + hash) % row) & (table_.size() - 1);
     }
     void insert(std::int32_t slot) {
         if (2 * (taken_ + 1) > table_.size()) rebuild();
@@ -130,7 +135,7 @@ class Messages {
     }
     void put(std::int32_t slot) {
         std::size_t place = home_of((*this)[slot].key);
-        while (table_[place] >= 0) place = after(place);
+        for (; table_[place] >= 0; place = after(place)) room_.look(1);
         if (table_[place] == none) ++taken_;
         table_[place] = slot;
         (*this)[slot].next = static_cast<std::int32_t>(place);
@@ -138,6 +143,7 @@ class Messages {
     // Makes room, or clears away what is gone.
     void rebuild() {
         const std::vector<std::int32_t> old = std::move(table_);
+        room_.look(old.size());
         table_.assign(old.empty() ? 64 : (4 * in_table_ > old.size() ? 2 : 1) * old.size(), none);
         taken_ = 0;
         for (const std::int32_t slot : old)

@@ -245,6 +245,7 @@ class Order {
     // False where the rank must wait.
     bool act(int rank, Running& mine) {
         const Act& act = mine.acts[mine.next];
+        room_.look(1);
         switch (act.op) {
             case Op::send:
                 return send(rank, mine, act);
@@ -319,6 +320,7 @@ class Order {
     // All receives that are waited for together, once all have been sent.
     bool receive(int rank, Running& mine) {
         for (;; ++mine.found) {
+            room_.look(1);
             Act& act = mine.acts[mine.next + mine.found];
             const MessageKey message = key(act.peer, rank, rank, mine, act);
             const std::int32_t slot = messages_.find(message);

@@ -24,6 +24,7 @@ void Writer::begin(std::vector<Act>& acts, Uneven* uneven) {
     uneven_ = uneven;
     steps_.clear();
     awaited_ = 0;
+    latest_ = {};
     goes_back_ = false;
 }
 
@@ -64,6 +65,7 @@ void Writer::take(const RankSchedule& schedule) {
 }
 
 void Writer::end() {
+    looked_ += steps_.size();
     std::size_t last = SIZE_MAX;
     for (Act& step : steps_) last = await(step, Op::receive, last);
     for (Act& step : steps_) await(step, Op::sent, SIZE_MAX);
@@ -71,6 +73,9 @@ void Writer::end() {
 }
 
 void Writer::await(const Steps& after) {
+    if (after.is_copy_of(latest_)) return;
+    latest_ = after;
+    looked_ += static_cast<std::size_t>(after.end() - after.begin());
     std::size_t last = SIZE_MAX;
     for (const int before : after)
         if (before >= 0) last = await(steps_[static_cast<std::size_t>(before)], Op::receive, last);

@@ -78,6 +78,8 @@ class Writer final : public StepTaker {
     // A computation of so many ticks.
     void work(Bytes ticks, const Steps& after);
     void end();
+    // Steps and dependencies of all ranks so far.
+    std::size_t looked() const { return looked_; }
 
   private:
     void await(const Steps& after);
@@ -86,9 +88,11 @@ class Writer final : public StepTaker {
 
     bool rendezvous_;
     Sizes& sizes_;
+    std::size_t looked_ = 0;
     std::vector<Act>* acts_ = nullptr;
     Uneven* uneven_ = nullptr;
     std::vector<Act> steps_;     // what waiting for each is; `finish` where there is nothing to wait for
+    Steps latest_;               // that were waited for together
     std::uint32_t awaited_ = 0;  // the last receive of the list that is waited for so far
     bool goes_back_ = false;     // from it to one that is listed before it
 };

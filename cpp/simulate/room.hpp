@@ -1,4 +1,5 @@
-// Memory that a simulation may take, counted where it grows with what is simulated.
+// What a simulation takes: memory, of which there is a bound, and places that it looks at. Both are counted
+// where they may grow with what is simulated.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,14 @@ class Room {
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
     ~Room() {
-        if (whole_ != nullptr) whole_->taken_B_ -= taken_B_;
+        if (whole_ == nullptr) return;
+        whole_->taken_B_ -= taken_B_;
+        whole_->looked_ += looked_;
     }
+
+    // A place is an entry of a list or table that is read, moved or passed over.
+    void look(std::size_t places) { looked_ += places; }
+    std::size_t looked() const { return looked_; }
 
     // Throws TooLarge where so many more, each of `size_B`, are more than there may be.
     void take(std::size_t count, std::size_t size_B) {
@@ -58,7 +65,7 @@ class Room {
         values.reserve(after);
     }
 
-    std::size_t most_B_, taken_B_ = 0;
+    std::size_t most_B_, taken_B_ = 0, looked_ = 0;
     Room* whole_ = nullptr;
 };
 

@@ -32,8 +32,8 @@ inline void add_sizes(const std::vector<Act>& acts, const std::optional<Uneven>&
 template <class Sink>
 class Rounds {
   public:
-    Rounds(const Workload& workload, Sink& sink, int phase)
-        : workload_(workload), phase_(phase), sink_(sink) {
+    Rounds(const Workload& workload, Sink& sink, int phase, Room& room)
+        : workload_(workload), phase_(phase), sink_(sink), room_(room) {
         if (workload.course(phase).uneven != nullptr)
             uneven_.emplace(*workload.course(phase).uneven, is_shifted());
         workload.program(phase, 0, acts_, uneven_ ? &*uneven_ : nullptr);
@@ -180,6 +180,7 @@ class Rounds {
         if (uneven_ && act.op != Op::finish) who = uneven_->holders(act.size);
         std::int32_t rank = who.first;
         if (is_receivers(act.op)) rank = peer_of(rank, back(act.peer));
+        room_.look(static_cast<std::size_t>(who.count));
         for (; who.count > 0; --who.count) {
             if (write(event, act, rank, block)) sink_.take(&event, 1);
             if (++rank == workload_.ranks) rank = 0;
@@ -197,6 +198,7 @@ class Rounds {
             all(acts_[first], arrived_.front());
         } else {
             group_.resize(end - first);
+            room_.look(group_.size() * static_cast<std::size_t>(workload_.ranks));
             for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
                 std::size_t count = 0;
                 for (std::size_t i = first; i < end; ++i)
@@ -213,6 +215,7 @@ class Rounds {
     const Workload& workload_;
     int phase_;
     Sink& sink_;
+    Room& room_;
     std::vector<Act> acts_;  // of rank 0
     std::optional<Uneven> uneven_;
     UnderWay under_way_;
@@ -229,7 +232,7 @@ void take_all(const Workload& workload, Sink& sink, Room& room) {
     std::deque<Rounds<Sink>> rounds;
     for (int phase = 0; workload.rendezvous && workload.symmetry.classes == 0 && phase < workload.phases();
          ++phase)
-        if (workload.course(phase).alike.classes == 1) rounds.emplace_back(workload, sink, phase);
+        if (workload.course(phase).alike.classes == 1) rounds.emplace_back(workload, sink, phase, room);
     const bool is_ordered =
         static_cast<int>(rounds.size()) == workload.phases() &&
         std::all_of(rounds.begin(), rounds.end(), [](const auto& of) { return of.is_ordered(); });
@@ -237,7 +240,7 @@ void take_all(const Workload& workload, Sink& sink, Room& room) {
         return Order<Sink>(workload, sink, room, 0, workload.phases()).run();
     for (int phase = 0; phase < workload.phases(); ++phase) {
         if (workload.course(phase).alike.classes == 1)
-            Rounds<Sink>(workload, sink, phase).run();
+            Rounds<Sink>(workload, sink, phase, room).run();
         else
             Order<Sink>(workload, sink, room, phase, phase + 1).run();
     }

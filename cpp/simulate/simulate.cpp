@@ -45,6 +45,7 @@ class Programs {
             generate(*phase.algorithm, uneven ? uneven->even() : phase.problem, rank, builder_);
         writer_.end();
     }
+    std::size_t looked() const { return writer_.looked(); }
 
   private:
     const std::vector<Phase>& phases_;
@@ -128,6 +129,7 @@ class Stream {
     void take(const Event* events, std::size_t count) {
         while (rows_ < sizes_.all().size()) costs_.add(sizes_.all()[rows_++], curves_);
         if (events->op == Op::send) ++sends_;
+        events_ += count;
         evaluator_.take(events, count);
     }
     double now_s(int rank) const { return evaluator_.now_s(rank); }
@@ -140,6 +142,7 @@ class Stream {
         return evaluator_.is_shared(event);
     }
     std::int64_t sends() const { return sends_; }
+    std::size_t events() const { return events_; }
 
   private:
     const CostCurves& curves_;
@@ -148,6 +151,7 @@ class Stream {
     Evaluator<Time>& evaluator_;
     std::size_t rows_ = 0;
     std::int64_t sends_ = 0;
+    std::size_t events_ = 0;
 };
 
 struct Nobody {
@@ -198,6 +202,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     Simulated result;
     result.size_B = sizes.all();
     result.messages = stream.sends() * (work.ranks / static_cast<std::int64_t>(evaluated));
+    result.work = stream.events() + room.looked();
     room.take(evaluator.finish().size(), sizeof(double));
     result.finish_s.reserve(evaluator.finish().size());
     for (const Time& time : evaluator.finish()) result.finish_s.push_back(time.s);
@@ -261,6 +266,7 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
     Simulated result =
         options.trace ? run<Traced>(work, costs, options, sizes) : run<Plain>(work, costs, options, sizes);
+    result.work += programs.looked();
     result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
 }

@@ -22,6 +22,7 @@ struct Simulated {
     std::vector<double>
         finish_s;               // [phase × ranks + rank]; with symmetric ranks those of the first class only
     std::int64_t messages = 0;  // of all ranks
+    std::size_t work = 0;       // events taken and places looked at
     std::vector<Bytes> size_B;  // the sizes that occurred
     // How often each cost lies on the critical path to the last rank's finish; same layout as the costs.
     std::vector<double> critical;

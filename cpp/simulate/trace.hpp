@@ -13,6 +13,12 @@
 
 namespace hockney {
 
+// When the processor is busy with each step, and for a receive when its data is there; by rank and step.
+struct Timeline {
+    std::vector<std::vector<double>> start_s, end_s, arrival_s;
+    std::vector<double> finish_s;  // by rank
+};
+
 // A time, and where it comes from: the critical path is followed backwards from `node`.
 struct Plain {
     double s = 0;

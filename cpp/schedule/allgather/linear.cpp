@@ -13,7 +13,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
         builder.receive(0, all, {sent});
         return;
     }
-    std::vector<int> have{builder.copy(own, part(all, 0, p.bytes))};
+    Steps have{builder.copy(own, part(all, 0, p.bytes))};
     for (int other = 1; other < p.ranks; ++other)
         have.push_back(builder.receive(other, part(all, other * p.bytes, p.bytes)));
     for (int other = 1; other < p.ranks; ++other) builder.send(other, all, have);

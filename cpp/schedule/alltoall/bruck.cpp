@@ -14,7 +14,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const Rotated rotated(pieces, rank, blocks);
     int loaded = rotated.load(in, builder);
     // Of the two copies of the rotation the second waits for the first.
-    std::vector<int> before{loaded};
+    Steps before{loaded};
     // At most every other distance has a given bit set.
     const Region packed[2] = {builder.scratch(p.ranks / 2 * p.bytes), builder.scratch(p.ranks / 2 * p.bytes)};
     for (int bit = 1; bit < p.ranks; bit *= 2) {
@@ -25,8 +25,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
             runs.push_back(pieces.span(first, std::min(first + bit, p.ranks)));
             total_B += runs.back().length_B;
         }
-        const auto copy_runs = [&](bool pack, const Region& memory, const std::vector<int>& after) {
-            std::vector<int> copies;
+        const auto copy_runs = [&](bool pack, const Region& memory, const Steps& after) {
+            Steps copies;
             Bytes offset_B = 0;
             for (const Span& run : runs) {
                 const Region place = part(blocks, run.offset_B, run.length_B);
@@ -37,7 +37,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
             }
             return copies;
         };
-        std::vector<int> ready = copy_runs(true, packed[0], before);
+        Steps ready = copy_runs(true, packed[0], before);
         const int to = (rank + bit) % p.ranks, from = (rank - bit + p.ranks) % p.ranks;
         const int arrived = builder.receive(from, part(packed[1], 0, total_B), before);
         const int sent = builder.send(to, part(packed[0], 0, total_B), ready);

@@ -11,7 +11,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
         builder.await(0);
         return;
     }
-    std::vector<int> reports;
+    Steps reports;
     for (int other = 1; other < p.ranks; ++other) reports.push_back(builder.await(other));
     for (int other = 1; other < p.ranks; ++other) builder.signal(other, reports);
 }
