@@ -102,7 +102,8 @@ class Messages {
                 // A place in the table is free for each that is taken.
                 room_.take(block, sizeof(Slot) + 4 * sizeof(std::int32_t) + beside_B_);
                 if (slot_count_ + block > std::numeric_limits<std::int32_t>::max())
-                    throw TooLarge("more than 2^31 messages are under way at once");
+                    throw TooLarge(
+                        "more than 2^31 messages are under way at once\nleave out ranks or messages");
                 blocks_.push_back(std::make_unique<Slot[]>(block));
             }
             return static_cast<std::int32_t>(slot_count_++);

@@ -13,7 +13,8 @@ std::uint32_t Sizes::index(Bytes size_B) {
     latest_ = known.first->second;
     if (!known.second) return latest_;
     if (latest_ > most_sizes)
-        throw TooLarge("more than " + std::to_string(most_sizes) + " different message sizes");
+        throw TooLarge("messages have more than " + std::to_string(most_sizes) +
+                       " different sizes\nround sizes to fewer, or leave out ranks or messages");
     size_B_.push_back(size_B);
     return latest_;
 }

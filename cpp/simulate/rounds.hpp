@@ -145,7 +145,7 @@ class Rounds {
         }
         const std::int64_t first = blocks_++ * (std::int64_t{workload_.ranks} + beside);
         if (first + workload_.ranks > std::numeric_limits<std::int32_t>::max())
-            throw TooLarge("more than 2^31 messages are under way at once");
+            throw TooLarge("more than 2^31 messages are under way at once\nleave out ranks or messages");
         return static_cast<std::int32_t>(first);
     }
 

@@ -61,7 +61,7 @@ class Sums {
     std::int32_t add(std::int32_t before, std::int32_t cost, double times) {
         room_.reserve_next(trace_);
         if (trace_.size() > std::numeric_limits<std::int32_t>::max())
-            throw TooLarge("more than 2^31 additions of times are traced");
+            throw TooLarge("a critical path has more than 2^31 sums\nleave out ranks, or the critical path");
         trace_.push_back({before, cost, times});
         return static_cast<std::int32_t>(trace_.size() - 1);
     }

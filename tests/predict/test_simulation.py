@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hockney._core import Algorithm
+from hockney._core import Algorithm, TooLarge
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import simulation
 from hockney.predict.costs import LoggopsParameters
@@ -108,6 +108,16 @@ def test_no_more_memory_is_used_than_there_is(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(simulation, "_available_B", lambda: 10**8)
     with pytest.raises(EnvironmentLack, match="the memory is full"):
         simulate(ask("bcast", "binomial", ranks=1_000_000, size_B=8), P, by_class=False)
+
+
+def test_a_limit_of_the_engine_says_what_to_leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise TooLarge("messages have more than 7 different sizes\nround sizes to fewer")
+
+    monkeypatch.setattr("hockney._core.simulate", refuse)
+    with pytest.raises(RequestError, match="than 7 different sizes") as refused:
+        simulate(ask("bcast", "binomial", ranks=8), P)
+    assert refused.value.hint == "round sizes to fewer"
 
 
 def test_one_rank_for_all_needs_no_memory_for_all(monkeypatch: pytest.MonkeyPatch) -> None:

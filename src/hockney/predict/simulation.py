@@ -184,6 +184,9 @@ def _run(
             most_B=_available_B(),
         )
     except MemoryError as error:
+        what, _, hint = str(error).partition("\n")
+        if hint:
+            raise RequestError(what, hint) from error
         raise EnvironmentLack("the memory is full", "ask for fewer ranks or messages") from error
     path = _critical_path(result, costs) if critical_path else None
     method = "by_class" if by_class else "simulated"
