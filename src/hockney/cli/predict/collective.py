@@ -38,6 +38,8 @@ def collective(context: typer.Context, case: CollectiveCase, as_json: JsonOption
         return
     for size in answer.predictions:
         _show(answer, size, formulas=case.formulas)
+    if any(size.margin is not None and _doubt(size) == UNCHECKED for size in answer.predictions):
+        say.line(_judged(answer.operation))
     say.warnings(text for size in answer.predictions for text in size.warnings)
 
 
@@ -128,6 +130,35 @@ def _rivals(size: api.PredictedSize) -> str:
     return ", ".join(rivals[:MOST_RIVALS]) + more
 
 
+UNCHECKED = "No collective was measured here to check the simulation."
+JUDGED_TO_B = (1024, 65536)
+JUDGED = {
+    "bcast": (((0.34, 0.64), (0.32, 1.56), (0.49, 0.83)), ((0.14, 0.35), (0.08, 0.33), (0.07, 0.31))),
+    "reduce": (((0.42, 0.89), (0.31, 0.91), (0.55, 0.99)), ((0.14, 0.51), (0.08, 0.53), (0.11, 1.08))),
+}
+"""Errors on `orfeo-epyc`, median and P95, up to these sizes and above: from ping-pongs alone, and calibrated.
+
+`bench/from_ping_pong` measures them. Its campaigns have 176 points, or 132: of 3 to 5 s each in ten minutes.
+"""
+
+
+def _judged(operation: str) -> str:
+    """How far off ping-pongs alone were on the system that was judged, and what collectives measured bring."""
+    name = operation if operation in JUDGED else "bcast"
+    bands = [*(f"to {format_bytes(size_B)}" for size_B in JUDGED_TO_B), "above"]
+    alone, after = (
+        ", ".join(
+            f"{percent(median)} (P95 {percent(p95)}) {band}"
+            for (median, p95), band in zip(of, bands, strict=True)
+        )
+        for of in JUDGED[name]
+    )
+    return (
+        f"From ping-pongs alone {name} on orfeo-epyc, where constants were chosen, was off by {alone}. "
+        f"`hockney measure --operation {operation} --time 10min -o c`, then --table c, had {after} for {name}."
+    )
+
+
 def _doubt(size: api.PredictedSize) -> str:
     """How far off the simulation was where it could be seen."""
     if size.model_off is not None:
@@ -136,4 +167,4 @@ def _doubt(size: api.PredictedSize) -> str:
         return f"The simulation is off by a factor of {by} on measured rows."
     if any(row.high_s for row in size.algorithms):
         return "Their intervals overlap."
-    return "No collective was measured here to check the simulation."
+    return UNCHECKED
