@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hockney import _core
+from hockney import _core, reading
+from hockney.errors import RequestError
 from hockney.predict.calibrate import Calibration
+from hockney.predict.every_algorithm import predict_collective
+from hockney.predict.options import CollectiveCase
 from hockney.predict.parameters import ParameterLayout
 from hockney.runner import cache
 
@@ -104,3 +107,10 @@ def test_a_calibration_is_read_as_it_was_written() -> None:
         assert np.array_equal(getattr(read, name), getattr(written, name))
     for name in ("jacobian", "normal"):
         assert np.array_equal(getattr(read, name).toarray(), getattr(written, name).toarray())
+
+
+def test_a_folder_that_is_no_campaign_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "large").write_bytes(b"of another program")
+    monkeypatch.setattr(reading, "content", lambda path, *_, **__: pytest.fail(f"{path} was read"))
+    with pytest.raises(RequestError, match="is not a campaign folder"):
+        predict_collective(CollectiveCase(operation="bcast", ranks=8, table=tmp_path))

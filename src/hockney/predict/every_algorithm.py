@@ -32,6 +32,7 @@ from hockney.predict.options import CollectiveCase
 from hockney.predict.place import Place
 from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
+from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.cache import answered
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, offered
@@ -69,6 +70,8 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
     if case.topology:
         raise RequestError("--topology means nothing with --table", "its times have the network in them")
     path, described = case.table, find_system(case.system) if case.system else None
+    if path.is_dir():
+        Campaign.open(path)  # whatever else it is, not all of its files need be read to refuse it
 
     def anew() -> list[PredictedSize]:
         # Whoever has no table, or asks again, does not wait for what calibrates.
@@ -76,8 +79,7 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
 
         return calibrated(case, path, sizes_B, progress)
 
-    sizes = answered(path, (case, described, sizes_B), anew)
-    return PredictedCollective(case.operation, case.ranks, sizes)
+    return PredictedCollective(case.operation, case.ranks, answered(path, (case, described, sizes_B), anew))
 
 
 @dataclass(frozen=True)
