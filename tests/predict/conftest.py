@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hockney.machine.system import Mapping as Places
 from hockney.machine.system import Node, System, SystemNetwork
-from hockney.predict.calibrate import replay_all
+from hockney.predict.calibrate import times_s
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.points import points
 from hockney.predict.scenario import Scenarios
@@ -97,9 +97,7 @@ def _times_s(table: pd.DataFrame, operation: str, protocols: Mapping[str, Any]) 
     theta[layout.places["load"]] += 0.1
     theta[layout.places["step"]] += 0.7
     theta[layout.places["handshake"]] += 1.5
-    return np.array(
-        [one.time_s(layout, theta) for one in replay_all(chosen, [statistic] * len(chosen), layout, theta)]
-    )
+    return np.array(times_s(chosen, statistic, layout, theta))
 
 
 def _simulated_table(

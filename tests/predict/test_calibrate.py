@@ -39,7 +39,7 @@ def layout_of(scenarios: list[Scenario], system: System, **options: Any) -> tupl
 def play(
     scenarios: list[Scenario], layout: ParameterLayout, theta: Array, statistic: str = "completion"
 ) -> list[Replay]:
-    return replay_all(scenarios, [statistic] * len(scenarios), layout, theta)
+    return replay_all(scenarios, statistic, layout, theta)
 
 
 def slopes_of(replays: list[Replay], layout: ParameterLayout, theta: Array) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ from tests.capabilities import shared
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.machine.system import System
+from hockney.predict import evaluate as evaluation
 from hockney.predict.estimators.base import (
     Estimator,
     FittedEstimator,
@@ -267,3 +268,25 @@ def test_published_measurements_put_the_line_at_a_fifth(operation: str) -> None:
     # An earlier sketch of this baseline had 17 to 20 % at three sizes; all sizes are asked for here.
     assert made.result.judged["linear_in_ranks"].median_relative_error == pytest.approx(0.2, abs=0.08)
     assert made.result.algorithms == sorted(set(made.test["algorithm"]))
+
+
+def test_points_too_expensive_to_simulate_are_drawn_at_random(
+    simulated_table: Callable[..., pd.DataFrame], system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All models are judged on the same sample, and what is said names a --test whose points are all judged."""
+    frame = simulated_table(ranks=(2, 4, 8, 16), sizes=(8, 512, 2**15))
+    operation = str(frame["operation"].iloc[0])
+
+    def judged(test: str = "") -> CollectiveEvaluation:
+        return evaluate(frame, operation, "ranks <= 2", test, names=["simulated"], system=system).result
+
+    whole = judged()
+    assert not [text for text in whole.warnings if "at random" in text]
+    monkeypatch.setattr(evaluation, "MOST_STEPS", 300)
+    result = judged()
+    assert 0 < result.n_test < whole.n_test
+    assert {row.n_test for row in result.judged.values()} == {result.n_test}
+    (said,) = [text for text in result.warnings if "at random" in text]
+    assert said.startswith(f"judged on {result.n_test} of {whole.n_test} points")
+    narrower = judged(f"ranks > 2 and {said.split(chr(34))[1]}")
+    assert not [text for text in narrower.warnings if "at random" in text]

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from io import BytesIO
 from itertools import chain
-from typing import TypeVar
+from threading import Lock
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from hockney._core import CostCurves, Network, RecordedTrace
@@ -43,9 +46,20 @@ _IMPORTANCE = 0.7
 """A point of P ranks weighs (P / most ranks) to that power: predictions extrapolate from the larger runs."""
 _TOGETHER = 32
 """Traces that one thread records or replays in turn: handing over each takes as long as a small one."""
-Curves = Callable[[Scenario], CostCurves]
+_LARGE = 1_500_000
+"""Steps of points that are simulated one after another: up to half a GB each."""
 Given = TypeVar("Given")
 Done = TypeVar("Done")
+
+
+class PointPath(NamedTuple):
+    """A point's critical path: how many `times` each cost is on it, of a `size`, by its number, and `column`."""
+
+    scenario: Scenario
+    size_B: Sequence[int]
+    size: NDArray[np.intp]
+    column: NDArray[np.intp]
+    times: Array
 
 
 class Replay:
@@ -83,8 +97,8 @@ class Replay:
         exits_s = self._trace.finish_s(self._costs(layout, theta))
         return float((self._weigh(exits_s, self.scenario.run) * exits_s).sum())
 
-    def path(self, layout: ParameterLayout, theta: Array) -> tuple[float, Array]:
-        """The same, and how often each cost of each size lies on the critical path, shape (sizes, ROW)."""
+    def path(self, layout: ParameterLayout, theta: Array) -> tuple[float, PointPath]:
+        """The same, and the critical path."""
         costs = self._costs(layout, theta)
         if self._weights is None:
             self._weights = self._weigh(self._trace.finish_s(costs), self.scenario.run)
@@ -94,29 +108,27 @@ class Replay:
             # The last rank, say, is another one now.
             self._weights = weights
             _, counts = self._trace.gradient(costs, weights.ravel())
-        return max(float((weights * exits_s).sum()), _SHORTEST_S), np.where(self._empty, 0.0, counts)
+        size, column = np.nonzero(np.where(self._empty, 0.0, counts))
+        path = PointPath(self.scenario, self.size_B, size, column, counts[size, column])
+        return max(float((weights * exits_s).sum()), _SHORTEST_S), path
 
 
 class Paths:
     """Times of points as the sums of costs on their critical paths."""
 
-    def __init__(self, replays: Sequence[Replay], layout: ParameterLayout, counts: Sequence[Array]) -> None:
-        """`counts`: how often each cost of each size lies on the path, by point."""
-        self.counts = counts
+    def __init__(self, points: Sequence[PointPath], layout: ParameterLayout) -> None:
+        self.points = points
         cases: dict[tuple[str, int, bool, int], int] = {}
-        points, costs, times = [], [], []
-        for point, (replay, of_size) in enumerate(zip(replays, counts, strict=True)):
-            case = layout.case(replay.scenario)
-            number = np.array([cases.setdefault((*case, size_B), len(cases)) for size_B in replay.size_B])
-            size, column = np.nonzero(of_size)
-            points.append(np.full(size.size, point))
-            costs.append(number[size] * ROW + column)
-            times.append(of_size[size, column])
+        costs = []
+        for path in points:
+            case = layout.case(path.scenario)
+            number = np.array([cases.setdefault((*case, size_B), len(cases)) for size_B in path.size_B])
+            costs.append(number[path.size] * ROW + path.column)
         used, at = np.unique(np.concatenate(costs), return_inverse=True)
         self._ln_costs = layout.ln_costs([*cases], used // ROW, used % ROW)
-        self._counts = sparse.csr_array(
-            (np.concatenate(times), (np.concatenate(points), at)), shape=(len(replays), used.size)
-        )
+        point = np.repeat(np.arange(len(points)), [path.times.size for path in points])
+        times = np.concatenate([path.times for path in points])
+        self._counts = sparse.csr_array((times, (point, at)), shape=(len(points), used.size))
 
     @classmethod
     def critical(
@@ -128,12 +140,34 @@ class Paths:
     ) -> tuple[Paths, Array]:
         """Those under these parameters, and ln of the simulated times; `replayed` is called for each point."""
 
-        def path(replay: Replay) -> tuple[float, Array]:
+        def path(replay: Replay) -> tuple[float, PointPath]:
             replayed()
             return replay.path(layout, theta)
 
-        traced = _by_threads(path, replays)
-        return cls(replays, layout, [counts for _, counts in traced]), np.log([time_s for time_s, _ in traced])
+        return cls._of(_by_threads(path, replays), layout)
+
+    @classmethod
+    def simulated(
+        cls,
+        scenarios: Sequence[Scenario],
+        statistic: str,
+        layout: ParameterLayout,
+        theta: Array,
+        replayed: Callable[[Scenario], None] = lambda _: None,
+    ) -> tuple[Paths, Array]:
+        """The same of scenarios whose traces nobody needs again."""
+        record, only_large = _recorder(statistic, layout, theta), Lock()
+
+        def path(scenario: Scenario) -> tuple[float, PointPath]:
+            replayed(scenario)
+            with only_large if scenario.steps > _LARGE else nullcontext():
+                return record(scenario).path(layout, theta)
+
+        return cls._of(_by_threads(path, scenarios), layout)
+
+    @classmethod
+    def _of(cls, traced: Sequence[tuple[float, PointPath]], layout: ParameterLayout) -> tuple[Paths, Array]:
+        return cls([path for _, path in traced], layout), np.log([time_s for time_s, _ in traced])
 
     def ln_s(self, theta: Array) -> Array:
         """ln of the times, shape (n,)."""
@@ -216,21 +250,26 @@ def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
 
 def replay_all(
     scenarios: Sequence[Scenario],
-    statistics: Sequence[str],
+    statistic: str,
     layout: ParameterLayout,
     theta: Array,
     replayed: Callable[[], None] = lambda: None,
 ) -> list[Replay]:
     """Recorded traces of all scenarios; `replayed` is called after each."""
-    curves = _curves(layout, theta)
+    record = _recorder(statistic, layout, theta)
 
-    def recorded(pair: tuple[Scenario, str]) -> Replay:
-        scenario, statistic = pair
-        recording = Replay(scenario, statistic, layout, curves(scenario))
+    def recorded(scenario: Scenario) -> Replay:
+        recording = record(scenario)
         replayed()
         return recording
 
-    return _by_threads(recorded, list(zip(scenarios, statistics, strict=True)))
+    return _by_threads(recorded, scenarios)
+
+
+def times_s(scenarios: Sequence[Scenario], statistic: str, layout: ParameterLayout, theta: Array) -> list[float]:
+    """Simulated times of scenarios whose traces nobody needs again."""
+    record = _recorder(statistic, layout, theta)
+    return _by_threads(lambda scenario: record(scenario).time_s(layout, theta), scenarios)
 
 
 def _by_threads(work: Callable[[Given], Done], items: Sequence[Given]) -> list[Done]:
@@ -241,10 +280,10 @@ def _by_threads(work: Callable[[Given], Done], items: Sequence[Given]) -> list[D
         return list(chain.from_iterable(done))
 
 
-def _curves(layout: ParameterLayout, theta: Array) -> Curves:
-    """Costs for ordering, one set for each schedule."""
+def _recorder(statistic: str, layout: ParameterLayout, theta: Array) -> Callable[[Scenario], Replay]:
+    """Costs for ordering are one set for each schedule."""
     of_label = cache(partial(layout.curves, theta))
-    return lambda scenario: of_label(scenario.label, scenario.place.shares_links)
+    return lambda each: Replay(each, statistic, layout, of_label(each.label, each.place.shares_links))
 
 
 def _scale(residual: Array) -> float:

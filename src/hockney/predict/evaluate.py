@@ -18,13 +18,17 @@ from hockney.predict.estimators.base import (
     Array,
     Prediction,
     Progress,
+    Simulating,
     estimators,
     silent,
     training_of,
 )
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import Mask, split
-from hockney.units import percent
+from hockney.units import counted, percent
+
+MOST_STEPS = 80_000_000
+"""Of all test points that are simulated: a minute of one processor."""
 
 
 @dataclass(frozen=True)
@@ -142,18 +146,27 @@ def evaluate(
     # What simulates takes long: the others have answered before it begins.
     measured_s = unseen["time_s"].to_numpy(np.float64)
     so_far: dict[str, float] = {}
+    kept, sampled = np.ones(len(unseen), dtype=np.bool_), list[str]()
     for name, fit in sorted(chosen.items(), key=lambda pair: pair[0] == ANSWER):
         least = min(so_far, key=lambda other: so_far[other], default="")
         beside = f"; {least} misses by {percent(so_far[least])}" if least else ""
         progress(0.0, f"{name}{beside}")
         watched = replace(training, progress=partial(_named, progress, name, beside))
         try:
-            predictions[name] = fit(watched).predict(unseen)
-            missed = accuracy.errors(predictions[name], measured_s).median_relative_error
+            fitted = fit(watched)
+            if isinstance(fitted, Simulating):
+                kept, sampled = _affordable(unseen, fitted.steps(unseen), seed)
+            predictions[name] = fitted.predict(unseen[kept].reset_index(drop=True))
+            missed = accuracy.errors(predictions[name], measured_s[kept]).median_relative_error
             so_far |= {} if missed is None else {name: missed}
         except (RequestError, EnvironmentLack) as error:
             skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
-    predictions = {name: predictions[name] for name in chosen if name in predictions}
+    unseen = unseen[kept].reset_index(drop=True)
+    predictions = {
+        name: predictions[name] if name == ANSWER else predictions[name].take(kept)
+        for name in chosen
+        if name in predictions
+    }
     scored, unscored = _scored(unseen, predictions)
     comparable, common = compared(predictions, len(unseen))
     rows = {name: _row(unseen, prediction, common) for name, prediction in predictions.items()}
@@ -169,13 +182,29 @@ def evaluate(
         compared=comparable,
         n_common=int(common.sum()),
         dropped=pooled.dropped,
-        warnings=[*pooled.warnings, *limits(learn), *beyond(learn, unseen)],
+        warnings=[*sampled, *pooled.warnings, *limits(learn), *beyond(learn, unseen)],
         algorithms=scored,
         not_scored=unscored,
         models={name: rows.get(name) or SkippedEstimator(skipped[name]) for name in chosen},
         references=accuracy.references(learn, unseen),
     )
     return EvaluatedPoints(unseen, predictions, result)
+
+
+def _affordable(points: pd.DataFrame, steps: Array, seed: int) -> tuple[Mask, list[str]]:
+    """Which points are judged, a random sample where all take too many steps; and what is said of it."""
+    kept = np.ones(len(points), dtype=np.bool_)
+    if steps.sum() <= MOST_STEPS:
+        return kept, []
+    order = np.random.default_rng(seed).permutation(len(points))
+    kept[order] = np.cumsum(steps[order]) <= MOST_STEPS
+    by_ranks = pd.Series(steps).groupby(points["ranks"].to_numpy(np.int64)).sum().cumsum()
+    fewer = by_ranks.index[by_ranks <= MOST_STEPS]
+    hint = f'; with --test "ranks <= {fewer[-1]}" all are judged' if len(fewer) else ""
+    return kept, [
+        f"judged on {int(kept.sum())} of {counted(len(points), 'point')}, drawn at random: "
+        f"all take {steps.sum() / MOST_STEPS:.2g} times as long to simulate{hint}"
+    ]
 
 
 def _best_baseline(rows: Mapping[str, PointErrors]) -> BestEstimator | None:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.machine.system import System
-from hockney.predict.calibrate import Calibration, replay_all
+from hockney.predict.calibrate import Calibration, times_s
 from hockney.predict.estimators.base import Array, training_of
 from hockney.predict.estimators.simulated import calibration_of, system_of
 from hockney.predict.place import NETWORK, Place
@@ -80,8 +80,8 @@ class Reproduction:
         protocols = layout.held_above_B, tuple(layout.rendezvous_above_B.items())
         keys = [(one.key, protocols) for one in chosen]
         new = {key: one for key, one in zip(keys, chosen, strict=True) if key not in self._known_s}
-        replays = replay_all([*new.values()], [self.statistic] * len(new), layout, theta)
-        self._known_s.update(zip(new, (replay.time_s(layout, theta) for replay in replays), strict=True))
+        new_s = times_s([*new.values()], self.statistic, layout, theta)
+        self._known_s.update(zip(new, new_s, strict=True))
         made[has] = [self._known_s[key] for key in keys]
         return made
 

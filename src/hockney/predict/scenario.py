@@ -56,6 +56,11 @@ class Scenario:
         return hashlib.sha256(repr((self._course, self.place.digest)).encode()).hexdigest()
 
     @property
+    def steps(self) -> int:
+        """Of all ranks and phases."""
+        return _steps_of(self.run)
+
+    @property
     def _course(self) -> tuple[Hashable, ...]:
         phases = [
             (collective, algorithm, *(getattr(problem, name) for name in _TOLD))
@@ -107,7 +112,7 @@ class Scenarios:
             self.missing[name] = error.message
             return None
         run = self.procedure.run(call, self._barrier(point.mpi, ranks, used))
-        if not _is_small(run):
+        if _steps_of(run) > MOST_STEPS:
             self.missing[name] = f"on {ranks} ranks it takes more than {MOST_STEPS} steps"
             return None
         return Scenario(run, place, label, ranks, size_B)
@@ -160,17 +165,21 @@ def _barrier(mpi: str, ranks: int, nodes: int) -> list[Phase]:
     return [_phase(phase, ranks, 1) for phase in choice.phases("barrier", 0)] if choice else []
 
 
-def _is_small(run: ProcedureRun) -> bool:
-    steps = 0
-    for collective, algorithm, problem in run.phases:
-        steps += _steps(collective, algorithm, tuple((name, getattr(problem, name)) for name in _TOLD))
-    return steps <= MOST_STEPS
+def _steps_of(run: ProcedureRun) -> int:
+    return sum(
+        _steps(collective, algorithm, tuple((name, getattr(problem, name)) for name in _TOLD))
+        for collective, algorithm, problem in run.phases
+    )
 
 
 @lru_cache(maxsize=65536)
 def _steps(collective: str, algorithm: str, told: tuple[tuple[str, Any], ...]) -> int:
-    """Of a call; just more than `MOST_STEPS` where there are more. A barrier between calls is counted once."""
-    return _core.count_steps(collective, algorithm, Problem(**dict(told)), MOST_STEPS)
+    """Of a call; more than `MOST_STEPS` where there are more. A barrier between calls is counted once."""
+    problem = Problem(**dict(told))
+    if _core.symmetric_classes((collective, algorithm, problem), copies_cost=False):
+        # Ranks that are alike, but for how many copies a rotation takes: the first stands for all.
+        return problem.ranks * _core.count_steps(collective, algorithm, problem, 0)
+    return _core.count_steps(collective, algorithm, problem, MOST_STEPS)
 
 
 def _phase(inner: InnerCollective, ranks: int, element_B: int, root: int = 0) -> Phase:

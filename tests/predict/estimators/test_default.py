@@ -118,6 +118,8 @@ class Second:
     def plain_s(self, points: pd.DataFrame) -> np.ndarray:
         return np.ones(len(points))
 
+    steps = plain_s
+
 
 def grows(_algorithm: str, ranks: int, size_B: int, _mapping: str) -> float:
     """What the default of `sure` takes."""

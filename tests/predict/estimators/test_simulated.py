@@ -13,7 +13,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.system import System
-from hockney.predict.calibrate import Replay, calibrate, replay_all
+from hockney.predict.calibrate import Paths, Replay, calibrate
 from hockney.predict.estimators import _fitting, _simulation
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import procedure_of, simulated
@@ -312,12 +312,14 @@ def test_batches_change_nothing(simulated_table: Table, system: System, monkeypa
     whole = fitted.predict(asked(seen))
     most: list[int] = []
 
-    def counted(some: list[Scenario], *rest: Any) -> list[Replay]:
+    simulate = Paths.simulated
+
+    def counted(some: list[Scenario], *rest: Any) -> Any:
         most.append(len(some))
-        return replay_all(some, *rest)
+        return simulate(some, *rest)
 
     monkeypatch.setattr(_simulation, "_BATCH", 5)
-    monkeypatch.setattr(_simulation, "replay_all", counted)
+    monkeypatch.setattr(Paths, "simulated", counted)
     parts = fitted.predict(asked(seen))
     assert max(most) == 5
     assert parts.time_s == pytest.approx(whole.time_s, rel=1e-9)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.estimators._own_growth import OwnGrowth, own_growth
-from hockney.predict.estimators.base import Array, Correction, FittedEstimator, Prediction, Training
+from hockney.predict.estimators.base import Array, Correction, FittedEstimator, Prediction, Simulating, Training
 from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import DefaultCandidate, of_name, window
 from hockney.predict.identify.chains import Chain, Expected, carried, chains
@@ -53,6 +53,10 @@ class Calibrated(Protocol):
     def predict(self, points: pd.DataFrame) -> Prediction: ...
 
     def plain_s(self, points: pd.DataFrame) -> Array: ...
+
+
+class Simulated(Calibrated, Simulating, Protocol):
+    """One whose schedules are simulated at each point."""
 
 
 def is_unknown(
@@ -204,6 +208,14 @@ def _simulated(
     return Expected(ln_s, model, np.full(shape, REPEATED), plain_s)
 
 
+def _steps(points: pd.DataFrame, candidates: Sequence[DefaultCandidate], fitted: Simulated) -> Array:
+    """How many steps it takes to simulate all candidates at each point, shape (n,)."""
+    chosen = [candidate.choice for candidate in candidates if candidate.choice is not None]
+    return np.asarray(
+        sum((fitted.steps(as_schedule(points, choice)) for choice in chosen), np.zeros(len(points)))
+    )
+
+
 def _is_below(points: pd.DataFrame, choice: ScheduleChoice) -> NDArray[np.bool_]:
     """Where a library would run another algorithm: for want of elements, or by a component of its own."""
     return np.array(
@@ -240,7 +252,7 @@ def _noise(points: pd.DataFrame) -> Array:
     return np.asarray(np.maximum(np.where(repeated, deviation, 0.0), max(usual, REPEATED)))
 
 
-def with_default(training: Training, calibrate: Callable[[Training], Calibrated]) -> FittedEstimator:
+def with_default(training: Training, calibrate: Callable[[Training], Simulated]) -> FittedEstimator:
     """What `calibrate` makes of the points whose algorithm is known, and with it predictions of `default`.
 
     RequestError as of `calibrate`.
@@ -256,8 +268,8 @@ class Mixed:
     """A calibration that also predicts `default`, as the mixture of what it may be: see the module."""
 
     training: Training
-    fitted: Calibrated
-    calibrate: Callable[[Training], Calibrated]
+    fitted: Simulated
+    calibrate: Callable[[Training], Simulated]
 
     @cached_property
     def found(self) -> Identification:
@@ -265,7 +277,7 @@ class Mixed:
         return identify(self.training, [self.fitted])
 
     @cached_property
-    def _again(self) -> Calibrated:
+    def _again(self) -> Simulated:
         """Calibrated on the points of `default` too, where the algorithm is certain."""
         return self.calibrate(replace(self.training, points=certain(self.training, self.found)))
 
@@ -292,6 +304,14 @@ class Mixed:
         cells = sum(len(chain.cells) for chain in self.found.chains)
         note = f"{DEFAULT}: its algorithm is identified from its times in {told} of {cells} training cells"
         return replace(whole, note=[*(made.note or []), note], correction=Correction(readable_s, weight))
+
+    def steps(self, points: pd.DataFrame) -> Array:
+        """Of `default` those of all candidates."""
+        unknown = is_unknown(points, asks_library=self.training.asks_library, defaults=self.training.defaults)
+        steps = np.where(unknown, 0.0, self.fitted.steps(points))
+        if unknown.any():
+            steps[unknown] = _steps(points[unknown], self.found.candidates, self._again)
+        return steps
 
     def _mixture(self, points: pd.DataFrame) -> Prediction:
         candidates = self.found.candidates

@@ -27,6 +27,8 @@ from hockney.statistics import CONFIDENCE
 
 _MOST = 4000
 """Training points that are simulated; more add time, not knowledge."""
+_MOST_STEPS = 10_000_000
+"""Their steps: 0.5 GB, and half a minute."""
 _TRIAL = 300
 """Points on which protocols are tried."""
 _FEW = 100
@@ -68,7 +70,8 @@ class CalibratedFit:
         self.start = Start(self.times, lambda size_B: 1e-7 + size_B / rate)
         self.labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
         self.sizes = np.array([scenario.size_B for scenario in self.chosen])
-        self.drawn = _sample(np.arange(len(self.chosen)), _MOST)
+        self.steps = np.array([scenario.steps for scenario in self.chosen])
+        self.drawn = self._sample(np.arange(len(self.chosen)), _MOST)
         self._near: Array | None = None
         self._replays: dict[tuple[int, float, float], Replay] = {}
 
@@ -109,7 +112,7 @@ class CalibratedFit:
         """The parameters from which trials begin: those of a calibration on points of all kinds."""
         if self._near is None:
             self._near = layout.start(self.start)
-            self._near = self.fitted(layout, _sample(self.drawn, _TRIAL), _STEPS).theta
+            self._near = self.fitted(layout, self._trial(self.steps > 0), _STEPS).theta
             # What passes shared links first is simulated anew.
             self._replays.clear()
         return self._near
@@ -119,11 +122,11 @@ class CalibratedFit:
         held_B, limit_B = layout.held_above_B, layout.rendezvous_above_B
         keys = [(int(i), held_B, limit_B.get(self.labels[i], np.inf)) for i in index]
         new = [key for key in keys if key not in self._replays]
+        if self.steps[[i for i, *_ in [*self._replays, *new]]].sum() > _MOST_STEPS:
+            self._replays = {key: self._replays[key] for key in keys if key in self._replays}
         scenarios = [self.chosen[i] for i, *_ in new]
-        statistics = [self.training.statistic] * len(new)
-        self._replays.update(
-            zip(new, replay_all(scenarios, statistics, layout, theta, self._replay), strict=True)
-        )
+        made = replay_all(scenarios, self.training.statistic, layout, theta, self._replay)
+        self._replays.update(zip(new, made, strict=True))
         return [self._replays[key] for key in keys]
 
     def _replay(self) -> None:
@@ -192,7 +195,7 @@ class CalibratedFit:
             # Without the step its parameters are where it costs nothing: the paths are those of the others.
             tried = self.layout(step_from, above_B)
             fit = CalibrationGoal.of(replays, self.measured_s[trial], tried, tried.start(self.start))
-            of_step = Paths(replays, tried, paths.counts)
+            of_step = Paths(paths.points, tried)
             theta = fit.settled(of_step, near)
             return fit.unlikely(theta, fit.observed_ln - of_step.ln_s(theta))
 
@@ -210,7 +213,20 @@ class CalibratedFit:
 
     def _trial(self, has: NDArray[np.bool_], most: int = _TRIAL) -> Index:
         """At most so many of the drawn points, of those that have something."""
-        return _sample(self.drawn[has[self.drawn]], most)
+        return self._sample(self.drawn[has[self.drawn]], most, _MOST_STEPS / (2 + len(set(self.labels))))
+
+    def _sample(self, index: Index, most: int, most_steps: float = _MOST_STEPS) -> Index:
+        """A random sample of at most so many points and steps, the same each time."""
+        dice = np.random.default_rng(1)
+        drawn = np.sort(dice.choice(index, most, replace=False)) if index.size > most else index
+        if self.steps[drawn].sum() <= most_steps:
+            return drawn
+        # In the same time most is learned where chances fall with the root of the cost (Neyman 1934); in order of
+        # such keys points are drawn with these (Efraimidis and Spirakis 2006).
+        order = np.argsort(dice.exponential(size=drawn.size) * np.sqrt(self.steps[drawn]), kind="stable")
+        within = np.cumsum(self.steps[drawn[order]]) <= most_steps
+        within[0] = True
+        return np.sort(drawn[order[within]])
 
     def run(self, scenarios: Scenarios) -> SimulatedPoints:
         self.hold()
@@ -222,6 +238,10 @@ class CalibratedFit:
         self._near = whole.theta
         groups = Groups()
         at = where_of(self._scenarios(index), self._mappings(index), groups)
+        growth = self.growth(layout)
+        if index.size < len(self.chosen):
+            # They take the memory that the corrections of so many points need.
+            self._replays.clear()
         surfaces = surfaces_of(self.training)
         discrepancy = Discrepancy(at, whole.residual, whole.leverage)
         return SimulatedPoints(
@@ -230,7 +250,7 @@ class CalibratedFit:
             self.training.statistic,
             groups,
             Corrector(at, discrepancy, surfaces, surfaces.left_out[index]),
-            self.growth(layout),
+            growth,
             cache(lambda: self.between(layout)),
             TrainedRuns.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
@@ -273,8 +293,9 @@ class CalibratedFit:
         the others and by what all that they miss has in common. None where no schedule can be left out.
         """
         is_own = [self.labels == label for label in sorted(set(self.labels))]
+        most_steps = 2 * _MOST_STEPS / len(is_own)
         parts = [
-            (self._trial(own, 2 * _TRIAL), self._trial(~own, _MOST))
+            (self._trial(own, 2 * _TRIAL), self._sample(self.drawn[~own[self.drawn]], _MOST, most_steps))
             for own in is_own
             if min(own.sum(), (~own).sum()) >= FEWEST
         ]
@@ -290,8 +311,7 @@ class CalibratedFit:
             self._replay()
             # What the schedule itself was seen to do, its correction and its protocol, goes with its name.
             nameless = [replace(scenario, label="") for scenario in self._scenarios(asked)]
-            replays = replay_all(nameless, [self.training.statistic] * asked.size, layout, fit.theta)
-            paths, simulated_ln = Paths.critical(replays, layout, fit.theta)
+            paths, simulated_ln = Paths.simulated(nameless, self.training.statistic, layout, fit.theta)
             groups = Groups()
             at = where_of(self._scenarios(others), self._mappings(others), groups)
             shared = Discrepancy(at, fit.residual, fit.leverage)
@@ -305,13 +325,6 @@ class CalibratedFit:
 
     def _mappings(self, index: Index) -> list[str]:
         return [self.mappings[int(i)] for i in index]
-
-
-def _sample(index: Index, most: int) -> Index:
-    """A random sample of at most `most` positions, the same each time."""
-    if index.size <= most:
-        return index
-    return np.sort(np.random.default_rng(1).choice(index, most, replace=False))
 
 
 def _largest_message_B(scenario: Scenario) -> int:

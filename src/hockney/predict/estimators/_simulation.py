@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hockney.predict.calibrate import Calibration, Paths, replay_all
+from hockney.predict.calibrate import Calibration, Paths, times_s
 from hockney.predict.discrepancy import Groups, Where
 from hockney.predict.estimators._beyond import ErrorGrowth, TrainedRuns
 from hockney.predict.estimators._correction import Corrector
@@ -99,6 +99,13 @@ class SimulatedPoints:
                     self.scenarios.missing[str(points["algorithm"].iloc[i])] = _NO_NETWORK
                     by_point[i] = None
             unseen.remove(NETWORK)
+        done, whole = 0, sum(scenario.steps for scenario in by_point if scenario is not None)
+
+        def simulated(scenario: Scenario) -> None:
+            nonlocal done
+            done += scenario.steps
+            self.progress(min(done / whole, 1.0), "predicting")
+
         for first in range(0, len(by_point), _BATCH):
             batch = [
                 (first + i, scenario)
@@ -107,9 +114,8 @@ class SimulatedPoints:
             ]
             if batch:
                 index = np.array([i for i, _ in batch], dtype=np.intp)
-                made = self._batch([scenario for _, scenario in batch], points.iloc[index])
+                made = self._batch([scenario for _, scenario in batch], points.iloc[index], simulated)
                 fill(prediction, correction, index, made)
-            self.progress(min((first + _BATCH) / len(by_point), 1.0), "predicting")
         missing = sorted(self.scenarios.missing.items())
         stand_ins = [f"{LOCALITIES[level]}: {_STAND_IN[level == NETWORK]}" for level in sorted(unseen)]
         ppn = max((scenario.place.ppn for scenario in by_point if scenario is not None), default=0)
@@ -120,22 +126,25 @@ class SimulatedPoints:
         notes = [*self.notes, *stand_ins, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
         return replace(prediction, note=notes, correction=correction)
 
+    def steps(self, points: pd.DataFrame) -> Array:
+        """How many steps each point takes to simulate, shape (n,); 0 where there is no schedule."""
+        by_point = self.scenarios.of_points(points, self.progress)
+        return np.array([0.0 if scenario is None else scenario.steps for scenario in by_point])
+
     def plain_s(self, points: pd.DataFrame) -> Array:
         """Seconds by the costs that all schedules share, shape (n,); NaN where there is no schedule."""
-        fit, time_s = self.calibration, np.full(len(points), np.nan)
+        fit, plain_s = self.calibration, np.full(len(points), np.nan)
         by_point = self.scenarios.of_points(points)
-        for first in range(0, len(by_point), _BATCH):
-            batch = by_point[first : first + _BATCH]
-            plain = [replace(scenario, label="") for scenario in batch if scenario is not None]
-            replays = replay_all(plain, [self.statistic] * len(plain), fit.layout, fit.theta)
-            has = first + np.flatnonzero([scenario is not None for scenario in batch])
-            time_s[has] = [replay.time_s(fit.layout, fit.theta) for replay in replays]
-        return time_s
+        has = np.flatnonzero([scenario is not None for scenario in by_point])
+        plain = [replace(scenario, label="") for scenario in by_point if scenario is not None]
+        plain_s[has] = times_s(plain, self.statistic, fit.layout, fit.theta)
+        return plain_s
 
-    def _batch(self, scenarios: list[Scenario], points: pd.DataFrame) -> Prediction:
+    def _batch(
+        self, scenarios: list[Scenario], points: pd.DataFrame, simulated: Callable[[Scenario], None]
+    ) -> Prediction:
         fit = self.calibration
-        replays = replay_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
-        paths, simulated_ln = Paths.critical(replays, fit.layout, fit.theta)
+        paths, simulated_ln = Paths.simulated(scenarios, self.statistic, fit.layout, fit.theta, simulated)
         open_ln = fit.deviation(paths.slopes(fit.theta))
         mappings = points["mapping"].astype(str).tolist()
         where = where_of(scenarios, mappings, self.groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -78,6 +78,15 @@ class FittedEstimator(Protocol):
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times of `points` (columns of `predict.points.POINT`), in their order."""
+        ...
+
+
+@runtime_checkable
+class Simulating(FittedEstimator, Protocol):
+    """One that simulates the points."""
+
+    def steps(self, points: pd.DataFrame) -> Array:
+        """How many steps that takes, shape (n,); 0 of a point that it does not predict."""
         ...
 
 

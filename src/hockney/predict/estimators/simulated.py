@@ -6,7 +6,7 @@ calibration explains all algorithms of the table; each schedule has a small corr
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
-from hockney.predict.estimators._default import Calibrated, with_default
+from hockney.predict.estimators._default import Simulated, with_default
 from hockney.predict.estimators._fitting import CalibratedFit
 from hockney.predict.estimators._simulation import SimulatedPoints, fill, uncorrected
 from hockney.predict.estimators.base import (
@@ -58,7 +58,7 @@ def simulated(training: Training) -> FittedEstimator:
     return with_default(training, calibrated)
 
 
-def calibrated(training: Training) -> Calibrated:
+def calibrated(training: Training) -> Simulated:
     """The calibration on the training points that have a schedule; RequestError where none has."""
     if training.statistic not in STATISTICS:
         raise RequestError(f"{training.statistic} cannot be simulated", f"known: {', '.join(STATISTICS)}")
@@ -150,9 +150,18 @@ class _Apart:
         return replace(prediction, note=notes, correction=correction)
 
     def plain_s(self, points: pd.DataFrame) -> Array:
-        """As of `Simulated`."""
-        time_s = np.full(len(points), np.nan)
+        """As of `SimulatedPoints`."""
+        return self._of_each(points, SimulatedPoints.plain_s, np.nan)
+
+    def steps(self, points: pd.DataFrame) -> Array:
+        """As of `SimulatedPoints`."""
+        return self._of_each(points, SimulatedPoints.steps, 0.0)
+
+    def _of_each(
+        self, points: pd.DataFrame, of: Callable[[SimulatedPoints, pd.DataFrame], Array], otherwise: float
+    ) -> Array:
+        values = np.full(len(points), otherwise)
         for key, index in positions(points, APART).items():
             if key in self.fitted:
-                time_s[index] = self.fitted[key].plain_s(points.iloc[index])
-        return time_s
+                values[index] = of(self.fitted[key], points.iloc[index])
+        return values
