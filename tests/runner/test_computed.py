@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -66,20 +67,23 @@ def test_an_answer_is_kept_for_what_was_asked_of_the_same_content(tmp_path: Path
     asked, table = [], tmp_path / "folder"
     table.mkdir()
 
-    def answer() -> list[int]:
+    def answer() -> list[float]:
         asked.append(1)
         return [len(asked)]
 
     (table / "a").write_text("1")
-    assert [cache.answered(table, "x", answer) for _ in range(2)] == [[1], [1]]
-    assert cache.answered(table, "y", answer) == [2]
+    assert [cache.answered(table, "x", list[float], answer) for _ in range(2)] == [[1], [1]]
+    assert cache.answered(table, "y", list[float], answer) == [2]
     (table / "a").write_text("2")
-    assert cache.answered(table, "x", answer) == [3]
+    assert cache.answered(table, "x", list[float], answer) == [3]
     (table / "a").rename(table / "b")
-    assert cache.answered(table, "x", answer) == [4]
+    assert cache.answered(table, "x", list[float], answer) == [4]
+    (table / "a").write_text("inf")
+    endless = [inf, 0.1 + 0.2]
+    assert [cache.answered(table, "z", list[float], lambda: endless) for _ in range(2)] == [endless, endless]
     # What is no file is read each time.
-    assert cache.answered(tmp_path / "none", "x", answer) == [5]
-    assert cache.answered(tmp_path / "none", "x", answer) == [6]
+    assert cache.answered(tmp_path / "none", "x", list[float], answer) == [5]
+    assert cache.answered(tmp_path / "none", "x", list[float], answer) == [6]
 
 
 def test_another_build_of_the_extension_is_another_version(

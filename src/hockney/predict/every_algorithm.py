@@ -79,7 +79,8 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
 
         return calibrated(case, path, sizes_B, progress)
 
-    return PredictedCollective(case.operation, case.ranks, answered(path, (case, described, sizes_B), anew))
+    sizes = answered(path, (case, described, sizes_B), list[PredictedSize], anew)
+    return PredictedCollective(case.operation, case.ranks, sizes)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import logging
 import os
-import pickle
 import shutil
 import stat
 import tempfile
@@ -16,6 +15,8 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
+
+from pydantic import ConfigDict, TypeAdapter
 
 from hockney import _core, reading, writing
 from hockney.errors import EnvironmentLack, RequestError
@@ -132,7 +133,7 @@ def computed(digest: str, make: Callable[[], bytes]) -> bytes:
     return data
 
 
-def answered(path: Path, asked: object, make: Callable[[], Answer]) -> Answer:
+def answered(path: Path, asked: object, kind: type[Answer], make: Callable[[], Answer]) -> Answer:
     """What `make` answers, kept for the content of a file or folder, for what is asked (by its `repr`) and for
     this version of the code."""
     whole = hashlib.sha256(f"{code_version()} {path} {asked!r}".encode())
@@ -141,9 +142,8 @@ def answered(path: Path, asked: object, make: Callable[[], Answer]) -> Answer:
         return make()  # a pipe can be read once
     for file in files:
         whole.update(f"{file} {hashlib.sha256(reading.content(file)).hexdigest()}".encode())
-    # Whoever could write to the cache could as well change the runner there, which is run.
-    answer: Answer = pickle.loads(computed(whole.hexdigest(), lambda: pickle.dumps(make())))
-    return answer
+    adapter = TypeAdapter(kind, config=ConfigDict(ser_json_inf_nan="constants"))
+    return adapter.validate_json(computed(whole.hexdigest(), lambda: adapter.dump_json(make())))
 
 
 @cache
