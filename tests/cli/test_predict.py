@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.command_line import refused
+from tests.command_line import refused, succeeded
 from tests.factories import Run, verb
 from typer.main import get_command
 
@@ -141,3 +141,11 @@ def test_an_interrupt_ends_all_requests_of_a_file(
     code, out, err = run("--each", file)
     assert (code, out, len(asked)) == (4, "", 1)
     assert err.startswith("error: interrupted")
+
+
+@pytest.mark.parametrize(("operation", "judged"), [("reduce", "reduce"), ("allgather", "bcast")])
+def test_how_far_off_ping_pongs_alone_were_is_said_once(operation: str, judged: str) -> None:
+    words = (operation, "--machine", "orfeo_thin", "--ranks", "48", "--bytes", "8,64KiB")
+    said = " ".join(succeeded("predict", *words).split())
+    assert said.count(f"From ping-pongs alone {judged} on orfeo-epyc, where constants were chosen") == 1
+    assert said.count(f"hockney measure --operation {operation} --time 10min") == 1

@@ -398,11 +398,3 @@ def test_a_measured_point_of_equal_times_has_no_width(run: Run, allreduces: Path
     (row,) = made["predictions"][0]["algorithms"]
     assert row["method"] == "measured"
     assert [row["low_s"], row["high_s"]] == pytest.approx([row["time_s"]] * 2, rel=1e-12)
-
-
-@pytest.mark.parametrize(("operation", "judged"), [("reduce", "reduce"), ("allgather", "bcast")])
-def test_how_far_off_ping_pongs_alone_were_is_said_once(operation: str, judged: str) -> None:
-    words = (operation, "--machine", "orfeo_thin", "--ranks", "48", "--bytes", "8,64KiB")
-    said = " ".join(succeeded("predict", *words).split())
-    assert said.count(f"From ping-pongs alone {judged} on orfeo-epyc, where constants were chosen") == 1
-    assert said.count(f"hockney measure --operation {operation} --time 10min") == 1
