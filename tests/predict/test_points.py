@@ -129,7 +129,7 @@ def test_limits_of_a_training_set(bcast: Callable[..., pd.DataFrame]) -> None:
     assert told() == ""
     assert "a single size (8 B)" in told(sizes=[8])
     assert "a single number of ranks (4)" in told(ranks=[4])
-    assert "placed" in told(mappings=[""])
+    assert "blocks" in told(mappings=[""])
 
 
 def test_how_far_test_lies_beyond_training(bcast: Callable[..., pd.DataFrame]) -> None:
