@@ -69,3 +69,16 @@ def test_of_ten_thousand_ranks_few_stand_for_all(in_turn: bool) -> None:
     assert {locality(a, b) for a, b in combinations(chosen, 2)} == {"numa", "node", "network"}
     assert all(a.rank < b.rank for a, b in combinations(chosen, 2))
     assert seen(ranks[:MOST_SEEN]) == ranks[:MOST_SEEN]
+
+
+@pytest.mark.parametrize(("hosts", "found"), [(1, {"numa", "node"}), (2, {"numa", "node", "network"})])
+def test_of_hosts_with_many_cores_no_locality_is_lost(hosts: int, found: set[Locality]) -> None:
+    ranks = [
+        RankPlace(
+            rank=rank, host=f"n{rank // 600}", cpu=rank % 600, numa=rank % 600 // 300, package=rank % 600 // 300
+        )
+        for rank in range(600 * hosts)
+    ]
+    chosen = seen(ranks)
+    assert len(chosen) <= MOST_SEEN
+    assert {locality(a, b) for a, b in combinations(chosen, 2)} == found

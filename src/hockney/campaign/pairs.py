@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 from hockney.errors import RequestError
 from hockney.records.answers import RankPlace
@@ -16,13 +15,22 @@ MOST_SEEN = 512
 
 
 def seen(ranks: Sequence[RankPlace]) -> list[RankPlace]:
-    """The ranks whose pairs are looked at: all, or of many those of two hosts and the first of other hosts."""
+    """The ranks whose pairs are looked at: all, or of many some of two hosts and the first of other hosts."""
     if len(ranks) <= MOST_SEEN:
         return list(ranks)
     hosts = list(grouped(ranks, lambda place: (place.host, place.machine)).values())
-    near, far = list(chain(*hosts[:2])), [host[0] for host in hosts[2:]]
-    half = MOST_SEEN // 2
-    return sorted([*near[:half], *far[:: -(-len(far) // half) or 1]], key=lambda place: place.rank)
+    quarter = MOST_SEEN // 4
+    near = [
+        place
+        for host in hosts[:2]
+        for place in [*host[: quarter // 2], *_thinned(host[quarter // 2 :], quarter // 2)]
+    ]
+    far = _thinned([host[0] for host in hosts[2:]], 2 * quarter)
+    return sorted([*near, *far], key=lambda place: place.rank)
+
+
+def _thinned(ranks: Sequence[RankPlace], most: int) -> Sequence[RankPlace]:
+    return ranks[:: -(-len(ranks) // most) or 1]
 
 
 def choose(
