@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.command_line import answer, run_hockney
+from tests.command_line import answer, refused, run_hockney
 
 LOGGP = ["--loggops", "L=2.5us,o=1.5us,g=1us,G=6ns"]
 
@@ -142,6 +142,11 @@ def test_parameters_that_are_given_are_told_as_such() -> None:
     (known,) = told(*PAIR, "--loggops", "L=1us")["parameters"].values()
     assert known["latency_s"] == {"value": 1e-6, "from": "the command line"}
     assert known["overhead_s"] == {"value": 0.0, "from": "default"}
+
+
+def test_what_takes_days_is_refused() -> None:
+    words = ["simulate", "allreduce", "--algorithm", "ring", "--ranks", "2000000", "--bytes", "1GiB"]
+    assert "hours" in refused(*words, "--loggops", "L=1us")
 
 
 def test_more_than_the_memory_is_refused() -> None:

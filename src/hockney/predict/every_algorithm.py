@@ -11,9 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.machine.select import collective_title, collective_words, expect_names, parse_where, words
 from hockney.machine.system import find_system
@@ -36,6 +38,7 @@ from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.cache import answered
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, offered
+from hockney.schedule.written import ENDING
 from hockney.units import format_time
 
 ROUNDING = 1e-9
@@ -79,7 +82,9 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
 
         return calibrated(case, path, sizes_B, progress)
 
-    sizes = answered(path, (case, described, sizes_B), list[PredictedSize], anew)
+    written = Path(case.algorithm or "")
+    schedule = reading.content(written) if written.suffix == ENDING and written.is_file() else b""
+    sizes = answered(path, (case, described, sizes_B, schedule), list[PredictedSize], anew)
     return PredictedCollective(case.operation, case.ranks, sizes)
 
 

@@ -24,6 +24,11 @@ STEP_B = 200
 TRACE_B = 48
 """Memory: of a rank, of a message that others wait behind, of a step before it runs, of a traced message."""
 
+MESSAGES_PER_S = 2e7
+"""What rounds of a ring come to (`bench/simulator`)."""
+MOST_MESSAGES = 1e12
+"""Half a day."""
+
 MOST_TRACED = 1_000_000
 """Steps: a table of more is no longer read by anybody."""
 
@@ -279,6 +284,11 @@ def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace
     needed_B = RANK_B * ranks + MESSAGE_B * under_way + (TRACE_B * messages if trace else 0)
     if by_class:
         needed_B = messages / ranks * (STEP_B + (TRACE_B if trace else 0))
+    elif messages > MOST_MESSAGES:
+        raise RequestError(
+            f"{ranks} ranks send about {messages:.2g} messages: {messages / MESSAGES_PER_S / 3600:.0f} hours",
+            "ask for fewer ranks, or for an algorithm with fewer messages",
+        )
     available_B = _available_B()
     if needed_B > available_B:
         raise EnvironmentLack(
