@@ -284,16 +284,16 @@ def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace
     needed_B = RANK_B * ranks + MESSAGE_B * under_way + (TRACE_B * messages if trace else 0)
     if by_class:
         needed_B = messages / ranks * (STEP_B + (TRACE_B if trace else 0))
-    elif messages > MOST_MESSAGES:
-        raise RequestError(
-            f"{ranks} ranks send about {messages:.2g} messages: {messages / MESSAGES_PER_S / 3600:.0f} hours",
-            "ask for fewer ranks, or for an algorithm with fewer messages",
-        )
     available_B = _available_B()
     if needed_B > available_B:
         raise EnvironmentLack(
             f"{ranks} ranks with about {messages:.2g} messages need about {needed_B / 1e9:.3g} GB of memory; "
             f"{available_B / 1e9:.3g} GB are available",
+            "ask for fewer ranks, or for an algorithm with fewer messages",
+        )
+    if not by_class and messages > MOST_MESSAGES:
+        raise RequestError(
+            f"{ranks} ranks send about {messages:.2g} messages: {messages / MESSAGES_PER_S / 3600:.0f} hours",
             "ask for fewer ranks, or for an algorithm with fewer messages",
         )
 
