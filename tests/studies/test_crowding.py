@@ -71,8 +71,7 @@ def test_where_a_library_never_yields_fewer_points_are_planned_and_every_algorit
     needed_s = first_pass_s(crowded.plan, of_probe)
     assert 60 < needed_s < first_pass_s(usual.plan, of_probe) / 3
     assert crowded.plan.time_s == pytest.approx(1.2 * needed_s, abs=1)
-    # All visits fit into that time.
-    assert needed_s < crowded.estimate_s <= crowded.plan.time_s
+    assert crowded.estimate_s > 1.2 * needed_s
 
 
 def test_where_it_yields_the_plan_stays() -> None:

@@ -17,15 +17,15 @@ from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 
 QUICK: dict[str, float] = {
-    "budget_s": 0.1,
+    "budget_s": 0.2,
     "tolerance": 0.02,
     "ladder_ratio": 4,
-    "most_sizes": 48,
-    "most_sizes_of_others": 14,
+    "most_sizes": 56,
+    "most_sizes_of_others": 28,
     "size_tolerance": 0.05,
     "narrowest": 1.3,
 }
-"""A first model in half a minute: wider intervals, wider brackets around breaks."""
+"""A first model in one to two minutes: wider intervals, wider brackets around breaks."""
 
 SIMULATED: dict[str, float] = {
     "budget_s": 1e-3,
@@ -45,7 +45,7 @@ class MeasureOptions(Plan):
 
     output: Annotated[Path, Option("New folder of the campaign.", flags=("--output", "-o")), Field(exclude=True)]
     quick: Annotated[
-        bool, how("Measure for half a minute, with wider intervals.", flags=("--quick",)), Field(exclude=True)
+        bool, how("Measure for a minute or two, with wider intervals.", flags=("--quick",)), Field(exclude=True)
     ] = False
     resume: Annotated[bool, Option(flags=("--resume",)), Field(exclude=True)] = False
     trust: Annotated[bool, Option(flags=("--trust",)), Field(exclude=True)] = False

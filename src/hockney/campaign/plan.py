@@ -261,7 +261,7 @@ class Plan(Launching):
     budget_s: Annotated[
         float,
         how(
-            "Longest time for a point, all visits together. [default: 1s, with --quick 0.1s]",
+            "Longest time for a point, all visits together. [default: 1s, with --quick 0.2s]",
             flags=("--budget",),
             read=parse_time,
             show=None,
