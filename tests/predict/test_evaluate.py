@@ -290,3 +290,6 @@ def test_points_too_expensive_to_simulate_are_drawn_at_random(
     assert said.startswith(f"judged on {result.n_test} of {whole.n_test} points")
     narrower = judged(f"ranks > 2 and {said.split(chr(34))[1]}")
     assert not [text for text in narrower.warnings if "at random" in text]
+    # A single point that takes longer is judged all the same.
+    monkeypatch.setattr(evaluation, "MOST_STEPS", 1)
+    assert judged().n_test == 1

@@ -198,6 +198,7 @@ def _affordable(points: pd.DataFrame, steps: Array, seed: int) -> tuple[Mask, li
         return kept, []
     order = np.random.default_rng(seed).permutation(len(points))
     kept[order] = np.cumsum(steps[order]) <= MOST_STEPS
+    kept[order[0]] = True
     by_ranks = pd.Series(steps).groupby(points["ranks"].to_numpy(np.int64)).sum().cumsum()
     fewer = by_ranks.index[by_ranks <= MOST_STEPS]
     hint = f'; with --test "ranks <= {fewer[-1]}" all are judged' if len(fewer) else ""
