@@ -147,5 +147,6 @@ def test_an_interrupt_ends_all_requests_of_a_file(
 def test_how_far_off_ping_pongs_alone_were_is_said_once(operation: str, judged: str) -> None:
     words = (operation, "--machine", "orfeo_thin", "--ranks", "48", "--bytes", "8,64KiB")
     said = " ".join(succeeded("predict", *words).split())
-    assert said.count(f"From ping-pongs alone {judged} on orfeo-epyc, where constants were chosen") == 1
+    assert said.count(f"How far off {judged} was on orfeo-epyc, where constants were chosen") == 1
+    assert said.count("from ping-pongs alone") == 1
     assert said.count(f"hockney measure --operation {operation} --time 10min") == 1

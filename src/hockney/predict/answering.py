@@ -51,21 +51,21 @@ class TableAnswer:
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times of `points`; `correction.readable_s` is NaN where the combination answers."""
         points = self._in_blocks(points)
-        made = self.simulated.predict(points) if self.simulated else unknown(len(points))
-        correction = made.correction or Correction(unknown(len(points)).time_s, np.zeros(len(points)))
+        prediction = self.simulated.predict(points) if self.simulated else unknown(len(points))
+        correction = prediction.correction or Correction(unknown(len(points)).time_s, np.zeros(len(points)))
         # Whether an empty message is sent at all no other size shows.
         least_B = int(self.training.points["bytes"].min())
-        lacking = np.isnan(made.time_s) & (points["bytes"] >= min(least_B, 1)).to_numpy(dtype=np.bool_)
-        notes = [*([self.why] if self.why else []), *(made.note or [])]
+        lacking = np.isnan(prediction.time_s) & (points["bytes"] >= min(least_B, 1)).to_numpy(dtype=np.bool_)
+        notes = [*([self.why] if self.why else []), *(prediction.note or [])]
         if lacking.any():
             left = points[lacking].reset_index(drop=True)
             # A table without a root has the usual one; one without ranks a node is no grid, whatever is asked.
             ppn, root = left["ppn"].where(np.full(len(left), self._is_grid)), left["root"].fillna(0)
             other = self._fallback.predict(left.assign(ppn=ppn, root=root))
             for name in ("time_s", "low_s", "high_s"):
-                getattr(made, name)[lacking] = getattr(other, name)
+                getattr(prediction, name)[lacking] = getattr(other, name)
             notes += [f"{FALLBACK}: {note}" for note in other.note or []]
-        return replace(made, note=notes, correction=correction)
+        return replace(prediction, note=notes, correction=correction)
 
 
 def answer(training: Training) -> TableAnswer:

@@ -39,7 +39,7 @@ def collective(context: typer.Context, case: CollectiveCase, as_json: JsonOption
     for size in answer.predictions:
         _show(answer, size, formulas=case.formulas)
     if any(size.margin is not None and _doubt(size) == UNCHECKED for size in answer.predictions):
-        say.line(_judged(answer.operation))
+        _show_judged(answer.operation)
     say.warnings(text for size in answer.predictions for text in size.warnings)
 
 
@@ -138,24 +138,25 @@ JUDGED = {
 }
 """Errors on `orfeo-epyc`, median and P95, up to these sizes and above: from ping-pongs alone, and calibrated.
 
-`bench/from_ping_pong` measures them. Its campaigns have 176 points, or 132: of 3 to 5 s each in ten minutes.
+`bench/from_ping_pong` measures them. Ten minutes may bring as many points: 3 to 5 s each,
+an estimate.
 """
 
 
-def _judged(operation: str) -> str:
+def _show_judged(operation: str) -> None:
     """How far off ping-pongs alone were on the system that was judged, and what collectives measured bring."""
     name = operation if operation in JUDGED else "bcast"
     bands = [*(f"to {format_bytes(size_B)}" for size_B in JUDGED_TO_B), "above"]
-    alone, after = (
-        ", ".join(
-            f"{percent(median)} (P95 {percent(p95)}) {band}"
-            for (median, p95), band in zip(of, bands, strict=True)
-        )
-        for of in JUDGED[name]
-    )
-    return (
-        f"From ping-pongs alone {name} on orfeo-epyc, where constants were chosen, was off by {alone}. "
-        f"`hockney measure --operation {operation} --time 10min -o c`, then --table c, had {after} for {name}."
+    points = {"bcast": 176, "reduce": 132}[name]
+    labels = ("from ping-pongs alone", f"with {points} points of {name}")
+    lines = [
+        (label, *(f"{percent(median)}, {percent(p95)}" for median, p95 in errors))
+        for label, errors in zip(labels, JUDGED[name], strict=True)
+    ]
+    title = f"How far off {name} was on orfeo-epyc, where constants were chosen: median, P95"
+    say.texts(title, ("", *bands), lines, {0})
+    say.line(
+        f"`hockney measure --operation {operation} --time 10min -o c` may bring as many; --table c uses them"
     )
 
 

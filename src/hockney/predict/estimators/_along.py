@@ -16,12 +16,12 @@ from scipy import optimize
 from hockney.predict.estimators.base import Array
 from hockney.statistics import CONFIDENCE
 
-WAYS = ("nearest", "slope", "line", "logarithm", "forms", "textbook")
+WAYS = ("no growth", "the last slope", "a line", "a logarithm", "a sum of forms", "the textbook formula")
 """No growth; the last slope in logarithms; a + b·x; a + b·ln x; a sum of forms in P and S; the closed form."""
 SHARES = np.array([1.0, 0.6, 0.6, 0.6, 0.6, 0.4])
-"""What each way is taken to miss, by what `nearest` misses, for as much as `PRIOR_COUNT` points."""
+"""What each way is taken to miss, by what no growth misses, for as much as `PRIOR_COUNT` points."""
 NO_GROWTH = 0.5
-"""In ln: what `nearest` is taken to miss."""
+"""In ln: what that is taken to miss."""
 PRIOR_COUNT = 4.0
 POOLED = 0.2
 """What a point of another algorithm or placement counts."""
@@ -76,29 +76,29 @@ class Curves:
             last - ln_s[back, curve], end - self.along[back], out=np.zeros(last.shape), where=several
         )
         slope = _smoothed(rise) * far
-        made = np.array([np.zeros(far.shape), slope, *self._lines(known, edge), *self._fits(known, edge)])
+        added = np.array([np.zeros(far.shape), slope, *self._lines(known, edge), *self._fits(known, edge)])
         # One place on the axis shows no growth; fits know it by what else varies.
-        made[1:4, :, ~several] = np.nan
+        added[1:4, :, ~several] = np.nan
         if self.is_size:
             # A message takes a + b·S, whose second term the other ways do not expect before it shows.
-            made[[1, 3]] = np.nan
-        made[0, np.isnan(made[1:]).all(axis=0) | self.is_size] = np.nan
+            added[[1, 3]] = np.nan
+        added[0, np.isnan(added[1:]).all(axis=0) | self.is_size] = np.nan
         ends = np.sort([far * slope for slope in SLOPES], axis=0)
-        return np.clip(made, *ends), np.abs(far), last
+        return np.clip(added, *ends), np.abs(far), last
 
     def _lines(self, known: int, edge: NDArray[np.intp]) -> list[Array]:
         """By a + b·x and a + b·ln x through the last point, b ≥ 0 of least squares of the ratios."""
         curve = np.arange(edge.size)
         ratio = np.exp(self.ln_s[:known] - self.ln_s[edge, curve])
         weight = np.where(np.isfinite(ratio), 1 / ratio**2, 0.0)
-        made = []
+        lines = []
         for at in (np.exp(self.along), self.along):
             apart = at[:, None] - at[edge]
             over = (weight * apart[:known] * (np.where(weight > 0, ratio, 1.0) - 1)).sum(axis=0)
             under = (weight * apart[:known] ** 2).sum(axis=0)
             rise = np.divide(over, under, out=np.zeros(edge.shape), where=under > 0)
-            made.append(np.log(np.maximum(1 + np.maximum(rise, 0.0) * apart[known:], LEAST)))
-        return made
+            lines.append(np.log(np.maximum(1 + np.maximum(rise, 0.0) * apart[known:], LEAST)))
+        return lines
 
     def _fits(self, known: int, edge: NDArray[np.intp]) -> list[Array]:
         """By sums fitted to all curves at once: of {1, log P, P} × {1, S}, and of the closed form's counts."""
@@ -120,9 +120,9 @@ class Curves:
         cuts = {min(max(int((reach >= length).sum()), 1), len(reach) - 1) for length in WINDOWS}
         errors, distances = [np.empty((len(WAYS), 0))], [np.empty(0)]
         for known in sorted(cuts - {0}):
-            made, far, last = self.grown(known)
+            added, far, last = self.grown(known)
             asked = self.measured[known:] & np.isfinite(last)
-            errors.append((made + last - self.ln_s[known:])[:, asked])
+            errors.append((added + last - self.ln_s[known:])[:, asked])
             distances.append(far[asked])
         return np.concatenate(errors, axis=1), np.concatenate(distances)
 
@@ -145,8 +145,8 @@ def _fitted(bases: Array, ln_s: Array, edge: NDArray[np.intp]) -> Array:
     triangle = np.asarray(np.linalg.qr(np.column_stack([design / scale, np.ones(len(design))]), mode="r"))
     factors = optimize.nnls(triangle[:, :-1], triangle[:, -1])[0] / scale
     with np.errstate(divide="ignore", invalid="ignore"):
-        ln_made = np.log(bases @ factors)
-        return np.asarray(ln_made[known:] - ln_made[edge, curve])
+        ln_fitted = np.log(bases @ factors)
+        return np.asarray(ln_fitted[known:] - ln_fitted[edge, curve])
 
 
 def combined(values: Array, weight: Array) -> Array:
@@ -174,7 +174,7 @@ def direction(own: tuple[Array, Array], others: Sequence[tuple[Array, Array]]) -
     """By the windows of a group, as of `Curves.windows`, and those of all others."""
     weight = _weights(own[0], [errors for errors, _ in others])
     missed, counts = [np.array([UNSEEN])], [np.array([FEWEST * (1 - CONFIDENCE)])]
-    for (errors, far), share in [(own, 1.0), *((one, POOLED) for one in others)]:
+    for (errors, far), share in [(own, 1.0), *((other, POOLED) for other in others)]:
         missed.append(np.abs(combined(errors, weight)) / (CLOSE + far))
         counts.append(np.where(np.isfinite(missed[-1]), share, 0.0))
     values, shares = np.concatenate(missed), np.concatenate(counts)
@@ -186,7 +186,7 @@ def direction(own: tuple[Array, Array], others: Sequence[tuple[Array, Array]]) -
 def _weights(own: Array, others: Sequence[Array]) -> Array:
     """What each way counts, (ways,), by its errors on windows of a group (ways, n) and those of the others."""
     square, count = np.zeros(len(WAYS)), np.zeros(len(WAYS))
-    for errors, share in [(own, 1.0), *((one, POOLED) for one in others)]:
+    for errors, share in [(own, 1.0), *((other, POOLED) for other in others)]:
         has = np.isfinite(errors)
         square += share * np.where(has, np.minimum(np.abs(errors), MOST) ** 2, 0.0).sum(axis=1)
         count += share * has.sum(axis=1)

@@ -63,9 +63,9 @@ class Group:
         at[:, :, axis] = rows[:, None]
         points = self.points(at.reshape(-1, 3))
         if not measured.all():
-            made = self.surfaces.predict(points[: ln_s.size])
-            is_sure = np.log(made.high_s / made.low_s) < 2 * NORMAL * SURE
-            estimate = np.where(is_sure, np.log(made.time_s), np.nan).reshape(ln_s.shape)
+            surface = self.surfaces.predict(points[: ln_s.size])
+            is_sure = np.log(surface.high_s / surface.low_s) < 2 * NORMAL * SURE
+            estimate = np.where(is_sure, np.log(surface.time_s), np.nan).reshape(ln_s.shape)
             ln_s = np.where(measured, ln_s, estimate)
         ranks, size_B = (points[name].to_numpy(np.float64).reshape(at.shape[:2]) for name in ("ranks", "bytes"))
         return Curves(rows, ln_s, measured, ranks, size_B, counts(points).reshape(at.shape), axis == SIZE)
@@ -94,7 +94,7 @@ class Combination:
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times of `points`, in their order."""
-        at, made = places(points), unknown(len(points))
+        at, answer = places(points), unknown(len(points))
         trusted: dict[str, dict[str, int]] = {}
         is_new = np.zeros(len(points), dtype=np.bool_)
         for key, index in positions(points, SURFACE).items():
@@ -103,10 +103,10 @@ class Combination:
                 if self.groups[key].is_one_node:
                     is_new[index] = (points["nodes"].iloc[index] > 1).fillna(value=False)
                     width = np.hypot(width, NEW * is_new[index])
-                made.time_s[index] = np.exp(ln_s)
-                made.low_s[index], made.high_s[index] = np.exp(ln_s - width), np.exp(ln_s + width)
+                answer.time_s[index] = np.exp(ln_s)
+                answer.low_s[index], answer.high_s[index] = np.exp(ln_s - width), np.exp(ln_s + width)
         notes = [
-            f"beyond training in {axis}: weighs most {', '.join(sorted(ways, key=lambda way: -ways[way])[:2])}"
+            f"beyond training in {axis} mostly by {' and '.join(sorted(ways, key=lambda way: -ways[way])[:2])}"
             for axis, ways in trusted.items()
         ]
         if is_new.any():
@@ -115,9 +115,9 @@ class Combination:
             )
         if not self.is_repeated:
             notes.append("no point was measured twice: intervals rest on points and ends of curves left out")
-        if missing := int(np.isnan(made.time_s).sum()):
+        if missing := int(np.isnan(answer.time_s).sum()):
             notes.append(f"{counted(missing, 'point')} {LACKING}")
-        return Prediction(made.time_s, made.low_s, made.high_s, notes)
+        return Prediction(answer.time_s, answer.low_s, answer.high_s, notes)
 
     def _times(self, key: Hashable, at: Array, trusted: dict[str, dict[str, int]]) -> tuple[Array, Array]:
         """ln times of a group's places (n, 3) and half the widths of their intervals; `trusted`: by axis how many
@@ -147,10 +147,10 @@ class Combination:
 
     def _direction(self, axis: int, key: Hashable, *, is_up: bool) -> Direction:
         if (axis, is_up) not in self.windows:
-            found = self.windows[axis, is_up] = {}
+            windows = self.windows[axis, is_up] = {}
             for other, group in self.groups.items():
                 through = np.unique(np.where(np.arange(3) == axis, 0.0, group.at), axis=0)
-                found[other] = group.curves(axis, through, is_up=is_up, asked=np.empty(0)).windows()
+                windows[other] = group.curves(axis, through, is_up=is_up, asked=np.empty(0)).windows()
         windows = self.windows[axis, is_up]
         return direction(windows[key], [windows[other] for other in windows if other != key])
 
