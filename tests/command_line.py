@@ -114,3 +114,25 @@ def refused(*words: str | Path, code: int = RequestError.exit_code) -> str:
     ended, out, err = outcome(*words)
     assert ended == code, out + err
     return err
+
+
+class Run:
+    """A verb, or the first words of one, to be run with further words: exit code, standard output and error."""
+
+    def __init__(self, *words: str | Path) -> None:
+        self._words = words
+
+    def __call__(self, *further: str | Path) -> tuple[int, str, str]:
+        return outcome(*self._words, *further)
+
+    def prints(self, *further: str | Path) -> str:
+        """As `succeeded`."""
+        return succeeded(*self._words, *further)
+
+    def answers(self, *further: str | Path) -> Any:
+        """As `answer`."""
+        return answer(*self._words, *further)
+
+    def refuses(self, *further: str | Path) -> str:
+        """As `refused`."""
+        return refused(*self._words, *further)

@@ -5,18 +5,21 @@ Each has what most tests want, and takes what a test is about as keywords.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 import pytest
-from tests.command_line import outcome
+from tests.command_line import Run
 
 from hockney._core import CostCurves
 from hockney.apps.pinning.answer import PinningAnswer
+from hockney.errors import HockneyError, RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.node_topology import NodeTopology
+from hockney.models.base import Parameter, Regime
 from hockney.predict.costs import LoggopsParameters
 from hockney.predict.estimators.base import Training
 from hockney.predict.points import points
@@ -26,6 +29,7 @@ from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 
+T = TypeVar("T")
 VERSION_1 = Path(__file__).parent / "machine" / "data" / "version1.json"
 """A machine file of the first version: one host, two packages, two variants."""
 
@@ -161,13 +165,18 @@ def pinning_answer(
     return PinningAnswer.model_validate({"openmp": openmp, "hosts": hosts, "ranks": of_ranks})
 
 
+def regime(
+    alpha_s: float, beta_s_per_B: float = 0.0, min_B: float = 0, max_B: float | None = None, label: str = ""
+) -> Regime:
+    """A regime of a fit, α + βn between two sizes, without intervals."""
+    alpha = Parameter(value=alpha_s, unit="s")
+    beta = Parameter(value=beta_s_per_B, unit="s/B")
+    return Regime(min_B=min_B, max_B=max_B, alpha_s=alpha, beta_s_per_B=beta, label=label)
+
+
 def version_1() -> Machine:
     """`VERSION_1`, loaded."""
     return load(VERSION_1)
-
-
-Run = Callable[..., tuple[int, str, str]]
-"""A verb to be run with further words: its exit code, standard output, standard error."""
 
 
 def verb(*words: str, columns: int | None = None) -> Any:
@@ -178,7 +187,7 @@ def verb(*words: str, columns: int | None = None) -> Any:
         monkeypatch.chdir(tmp_path)
         if columns is not None:
             monkeypatch.setenv("COLUMNS", str(columns))
-        return lambda *further: outcome(*words, *further)
+        return Run(*words)
 
     return run
 
@@ -191,3 +200,47 @@ def loggp(**parameters: Any) -> CostCurves:
 def training(frame: pd.DataFrame, operation: str = "bcast", statistic: str = "mean_over_ranks") -> Training:
     """What an estimator learns from all points of a tidy table, without ping-pongs and a system."""
     return Training(points(frame, operation).frame, frame[:0], None, operation, statistic)
+
+
+def not_none(value: T | None) -> T:
+    """The value; a test without one fails here."""
+    assert value is not None
+    return value
+
+
+class Interval(Protocol):
+    """What has two ends, or none."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower one."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper one."""
+
+
+def ends(interval: Interval) -> tuple[float, float]:
+    """The ends of an interval, which there are."""
+    return not_none(interval.low), not_none(interval.high)
+
+
+def holds(interval: Interval, value: float) -> bool:
+    """Whether a value lies in an interval, which there is."""
+    low, high = ends(interval)
+    return low <= value <= high
+
+
+def written(path: Path, text: str) -> Path:
+    """The path of a file that has this text."""
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@contextmanager
+def refusing(message: str, *hints: str, kind: type[HockneyError] = RequestError) -> Iterator[None]:
+    """What is inside is refused; the message matches the pattern (empty: any), the hint has these words."""
+    with pytest.raises(kind, match=message or None) as caught:
+        yield
+    for hint in hints:
+        assert hint in caught.value.hint

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.factories import regime
 
 from hockney.machine.file import Entry, Measurements, Point
-from hockney.models.base import Fit, Parameter, Regime
+from hockney.models.base import Fit
 from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
@@ -78,18 +79,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _line(alpha_s: float, beta_s_per_B: float) -> Fit:
     """A model that is one line."""
-    return Fit(
-        model="line",
-        nonphysical=alpha_s < 0,
-        regimes=[
-            Regime(
-                min_B=0,
-                max_B=None,
-                alpha_s=Parameter(value=alpha_s, unit="s"),
-                beta_s_per_B=Parameter(value=beta_s_per_B, unit="s/B"),
-            )
-        ],
-    )
+    return Fit(model="line", nonphysical=alpha_s < 0, regimes=[regime(alpha_s, beta_s_per_B)])
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.factories import written
 
 from hockney import reading
 from hockney.errors import RequestError
@@ -77,8 +78,7 @@ def test_files_that_say_they_are_empty_are_read() -> None:
 def test_links_are_followed_inside_a_folder_only(tmp_path: Path, inside: bool) -> None:
     folder = tmp_path / "campaign"
     folder.mkdir()
-    target = (folder if inside else tmp_path) / "target"
-    target.write_text("1\n")
+    target = written((folder if inside else tmp_path) / "target", "1\n")
     (folder / "link").symlink_to(target)
     if inside:
         assert list(reading.lines(folder / "link", within=folder)) == [(1, b"1\n")]
@@ -137,8 +137,7 @@ def test_json_keeps_what_it_can_say() -> None:
     ],
 )
 def test_xml_without_entities(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "p.xml"
-    path.write_text(text)
+    path = written(tmp_path / "p.xml", text)
     with pytest.raises(RequestError, match=r"p\.xml"):
         reading.xml(path, "")
 

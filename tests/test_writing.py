@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.factories import written
 
 from hockney import writing
 from hockney.writing import NotWritten
@@ -50,8 +51,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path, text: str) -> None:
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("old")
+    path = written(tmp_path / "a.txt", "old")
     with at_most(100), pytest.raises(NotWritten, match=r"a\.txt: File too large"):
         writing.replace(path, "x" * 1000)
     with pytest.raises(ZeroDivisionError), writing.replacing_text(path) as file:
@@ -147,8 +147,7 @@ def test_a_lock_of_a_removed_file_is_not_held_beside_the_new_one(
 
 
 def test_a_journal_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.write_text("mine\n")
+    other = written(tmp_path / "other", "mine\n")
     (tmp_path / "journal").symlink_to(other)
     with pytest.raises(writing.NotWritten, match="journal"):
         writing.append(tmp_path / "journal", ["line"])
@@ -177,8 +176,7 @@ def test_a_journal_is_on_disk_before_its_writer_goes_on(tmp_path: Path, monkeypa
 
 
 def test_whether_a_file_could_be_written_is_asked_without_a_trace(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("old")
+    path = written(tmp_path / "a.txt", "old")
     writing.expect_writable(path)
     writing.expect_writable(tmp_path / "new")
     assert [(one, one.read_text()) for one in tmp_path.iterdir()] == [(path, "old")]

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 from matplotlib.figure import Figure
-from tests.command_line import answer, outcome
+from tests.command_line import answer, outcome, refused
 from tests.known_campaign import EVIL, truth
 from tests.report.explorer.planted import planted
 
@@ -249,8 +249,7 @@ def test_a_verb_of_measurements_says_that_a_machine_file_is_none(
 ) -> None:
     verb, *others = [str(campaign) if word == "CAMPAIGN" else word for word in words]
     written = ["-o", str(tmp_path / "page.html")] if verb == "report" else []
-    code, _, said = outcome(verb, *others, SHIPPED, *written)
-    assert code == 2
+    said = refused(verb, *others, SHIPPED, *written)
     assert "holds fits already" in said
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from tests.factories import not_none, refusing
 
 from hockney.apps import launched
 from hockney.apps.launched import Launched, Told, opened, records
@@ -25,8 +26,7 @@ def asking_nothing(_: Launched) -> Asking[AppRecord]:
 def test_two_processes_do_not_run_into_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launched, "app_launches", lambda _: [SimpleNamespace(mpi_name="an MPI")])
     launching = AppLaunching(ranks=2, output=tmp_path / "runs")
-    folder = opened(launching)
-    assert folder is not None
+    folder = not_none(opened(launching))
     with Campaign(folder.path).locked(), pytest.raises(RequestError, match="another process is writing"):
         records(Told(print, print), asking_nothing, launching)
 
@@ -41,10 +41,8 @@ def test_a_run_says_what_it_is_before_it_begins() -> None:
 
 
 def test_runs_are_no_campaign_to_resume(tmp_path: Path) -> None:
-    folder = opened(AppLaunching(ranks=2, output=tmp_path / "runs"))
-    assert folder is not None
-    with pytest.raises(RequestError, match="the plan of `hockney run`") as caught:
+    folder = not_none(opened(AppLaunching(ranks=2, output=tmp_path / "runs")))
+    with refusing("the plan of `hockney run`", "hockney run"):
         Plan.stored(folder.plan(), folder.path)
-    assert "hockney run" in caught.value.hint
     plan = Plan(ranks=2)
     assert Plan.stored(StoredPlan.of(plan.model_dump()), folder.path) == plan

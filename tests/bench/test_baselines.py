@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from bench.baselines import extra_p, extra_p_joint, nearest_ranks
 from tests.capabilities import lacking
+from tests.factories import refusing
 from tests.predict.conftest import bcast as bcast
 
 from hockney.errors import EnvironmentLack
@@ -116,6 +117,5 @@ def test_without_the_package_the_way_to_it_is_told(bcast: Tables, monkeypatch: p
         return present(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(EnvironmentLack, match="not installed") as error:
+    with refusing("not installed", "pip install 'extrap", kind=EnvironmentLack):
         extra_p(trained(bcast(growth)))
-    assert "pip install 'extrap" in error.value.hint

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.campaign.fake_campaign import fake_launch, measured, plan, sizes
+from tests.factories import refusing
 
 from hockney.campaign.work import Work
 from hockney.errors import RequestError
@@ -377,12 +378,10 @@ def test_resume_with_another_library_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_operation_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="unknown operation 'pingpang'") as error:
+    with refusing("unknown operation 'pingpang'", "pingpong"):
         measured(tmp_path / "c", plan(operations=["pingpang"]))
-    assert "pingpong" in error.value.hint
 
 
 def test_a_locality_the_placement_lacks_lists_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="no pair of ranks has locality 'network'") as error:
+    with refusing("no pair of ranks has locality 'network'", "cache"):
         measured(tmp_path / "c", plan(localities=["network"]))
-    assert "cache" in error.value.hint

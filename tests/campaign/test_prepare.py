@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.factories import refusing
 
 from hockney.batch.base import JobAllocation
 from hockney.campaign import prepare
@@ -156,9 +157,8 @@ def no_batch_system(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_batch_system")
 def test_ranks_far_beyond_this_host_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RequestError, match="100000 ranks on the") as caught:
+    with refusing("100000 ranks on the", "--hosts"):
         prepare.launches(Plan(ranks=100_000))
-    assert "--hosts" in caught.value.hint
     # A few ranks a core are slow, and the user's business.
     assert prepare.launches(Plan(ranks=256))
     # Other hosts, named or allotted, may be many.
@@ -172,9 +172,8 @@ def test_nodes_of_a_flux_job_are_those_of_its_own_launcher(monkeypatch: pytest.M
     given = JobAllocation(system="flux", job="ƒM7", hosts=("n1", "n2"), cpus=(4, 4))
     monkeypatch.setattr(prepare, "allocation", lambda: given)
     plan = Plan(ranks=4, nodes=2)
-    with pytest.raises(EnvironmentLack, match="mpirun does not take nodes from flux") as told:
+    with refusing("mpirun does not take nodes from flux", "--hosts n1,n2", kind=EnvironmentLack):
         prepare.launches(plan)
-    assert "--hosts n1,n2" in told.value.hint
     assert prepare.launches(Plan(ranks=2, nodes=1))
     flux = Mpi("openmpi", "5.0.7", "3.1", Path("/x/mpicc"), Path("/x/flux"), "flux")
     monkeypatch.setattr(prepare, "find", lambda *_: flux)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.factories import not_none
 
 from hockney.campaign.sizes import ladder, midpoint, refine
 
@@ -69,8 +70,7 @@ def test_a_slope_that_changes_before_the_largest_size_is_looked_into() -> None:
     # Of 1, 2 and 4 MiB interpolation misses the middle by 10 %, the line through the first two the last by 13 %.
     times = {2**20: 100e-6, 2**21: 200e-6, 2**22: 460e-6}
     certain, unsure = dict.fromkeys(times, 0.0), {size: 0.01 * time for size, time in times.items()}
-    found = refine(times, certain, 0.12, 1.3, with_end=True)
-    assert found is not None
+    found = not_none(refine(times, certain, 0.12, 1.3, with_end=True))
     assert 2**21 < found.size < 2**22
     assert refine(times, certain, 0.12, 1.3) is None
     # 13.0 % less what is uncertain of the last (1 %), three times the middle's 0.43 %, twice the first's 0.22 %.

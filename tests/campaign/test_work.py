@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 from tests.campaign.visits import FAST, KEY, SLOW, at_level, of_collective, visit
+from tests.factories import not_none
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.visits_so_far import next_round
@@ -187,11 +188,9 @@ def test_every_size_once_in_random_order_then_again() -> None:
 def test_those_who_saw_a_jump_look_again_before_it_is_believed() -> None:
     ladder = [visit(size, 5e-6 if size >= 16 else 1e-6) for size in (0, 1, 4, 16, 64)]
     seen = work(*ladder, largest_B=64, ladder_ratio=4)
-    following = seen.next_point()
-    assert following is not None
+    following = not_none(seen.next_point())
     assert following[1] in (0, 1, 4, 16, 64), "a size that was measured once, not yet a new one"
-    believed = work(*ladder, *ladder, largest_B=64, visits=2, ladder_ratio=4).next_point()
-    assert believed is not None
+    believed = not_none(work(*ladder, *ladder, largest_B=64, visits=2, ladder_ratio=4).next_point())
     assert believed[1] in (2, 8), "the middle of an interval beside the jump"
 
 
@@ -210,8 +209,7 @@ def test_a_miss_is_looked_into_beyond_one_standard_error() -> None:
 def test_a_later_launch_repeats_the_sizes_of_the_first() -> None:
     first = [visit(size, 1e-6) for size in (8, 8, 40)]
     second = work(*first, index=1)
-    following = second.next_point()
-    assert following is not None
+    following = not_none(second.next_point())
     assert following[1] in (8, 40)
     assert second.expected_points() == 2 * second.plan.visits
 
@@ -229,11 +227,9 @@ def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
 def test_a_size_that_failed_does_not_end_the_refinement() -> None:
     ladder = [visit(size, 5e-6 if size >= 16 else 1e-6) for size in (0, 1, 4, 16, 64)] * 2
     seen = work(*ladder, largest_B=64, visits=2, ladder_ratio=4)
-    first = seen.next_point()
-    assert first is not None
+    first = not_none(seen.next_point())
     seen.fail(*first)
-    second = seen.next_point()
-    assert second is not None
+    second = not_none(seen.next_point())
     assert second[1] not in (first[1], 0, 1, 4, 16, 64)
 
 

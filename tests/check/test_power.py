@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.check.planted import MPIS, Made, Measured, equal, times, true_ratios, violating
+from tests.factories import not_none
 
 from hockney.check.judge import LEAST_LAUNCHES, JudgedRatios, comparisons, judge
 from hockney.check.power import FACTOR, FOUND, Power, power
@@ -32,9 +33,7 @@ def found(judged: JudgedRatios) -> NDArray[np.bool_]:
 
 
 def said(judged: JudgedRatios) -> Power:
-    made = power(judged, int(found(judged).sum()), FAMILY_ERROR, LEAST_FACTOR)
-    assert made is not None
-    return made
+    return not_none(power(judged, int(found(judged).sum()), FAMILY_ERROR, LEAST_FACTOR))
 
 
 def said_share(made: Power) -> float:
@@ -62,19 +61,16 @@ def test_the_share_that_is_said_is_found(launches: int) -> None:
 
 def test_the_smallest_factor_is_found_as_often_as_it_is_said_to_be() -> None:
     random = np.random.default_rng(1)
-    median = said(campaign(1.0, 12, 0.05, random)).median_factor
-    assert median is not None
+    median = not_none(said(campaign(1.0, 12, 0.05, random)).median_factor)
     # Three standard deviations of 0.95 of 20 × 30 violations.
     assert share(median, 12, 0.05, campaigns=20, seed=2)[0] == pytest.approx(FOUND, abs=0.03)
     # The worst is worse, as each comparison has a spread of its own besides the common one.
-    worst = said(campaign(1.0, 12, 0.05, random)).worst_factor
-    assert worst is not None
+    worst = not_none(said(campaign(1.0, 12, 0.05, random)).worst_factor)
     assert worst > median
 
 
 def test_with_as_many_launches_as_are_said_the_factor_is_found_in_each() -> None:
-    launches = said(campaign(1.0, 8, 0.12, np.random.default_rng(3))).launches
-    assert launches is not None
+    launches = not_none(said(campaign(1.0, 8, 0.12, np.random.default_rng(3))).launches)
     assert share(FACTOR, launches, 0.12, campaigns=10, seed=4)[0] >= FOUND
     assert share(FACTOR, 15, 0.12, campaigns=10, seed=5)[0] < FOUND
 

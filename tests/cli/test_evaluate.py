@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import Run
 
 from hockney.models.base import models
 from hockney.records import table
@@ -47,7 +46,7 @@ def tidy(tmp_path: Path) -> Path:
     return tmp_path / "tidy.csv"
 
 
-run = hockney = partial(outcome, "evaluate")
+run = hockney = Run("evaluate")
 
 
 def test_json_has_the_promised_shape(tidy: Path) -> None:
@@ -108,8 +107,7 @@ def test_a_campaign_is_read_and_its_damage_told_on_standard_error(tmp_path: Path
 
 
 def test_text_names_models_and_floor(tidy: Path) -> None:
-    code, out, _ = hockney(str(tidy), "--model", "piecewise", "--model", "least_squares")
-    assert code == 0
+    out = hockney.prints(str(tidy), "--model", "piecewise", "--model", "least_squares")
     for word in ("piecewise", "least_squares", "interpolation", "20 held-out points", "2 series"):
         assert word in out
 
@@ -135,8 +133,7 @@ def test_a_bad_row_is_named(tidy: Path) -> None:
     lines = tidy.read_text().splitlines()
     lines[4] = lines[4].replace("one_way,1", "one_way,-1")
     tidy.write_text("\n".join(lines) + "\n")
-    code, _, err = hockney(str(tidy))
-    assert code == 2
+    err = hockney.refuses(str(tidy))
     assert "row 5" in err
     assert "Traceback" not in err
 
@@ -144,18 +141,15 @@ def test_a_bad_row_is_named(tidy: Path) -> None:
 def test_series_that_are_too_short_are_counted_or_refused(tidy: Path) -> None:
     lines = tidy.read_text().splitlines()
     tidy.write_text("\n".join(lines[:24]) + "\n")  # header, 21 sizes of osu, 2 of imb
-    code, out, _ = hockney(str(tidy), "--json", "--model", "hockney")
-    assert code == 0
+    out = hockney.prints(str(tidy), "--json", "--model", "hockney")
     assert (json.loads(out)["n_series"], json.loads(out)["n_skipped"]) == (1, 1)
     tidy.write_text("\n".join(lines[:3]) + "\n")
-    code, _, err = hockney(str(tidy))
-    assert code == 2
+    err = hockney.refuses(str(tidy))
     assert "message sizes" in err
 
 
 def test_a_table_without_a_statistic_takes_the_one_that_is_asked_for(tidy: Path) -> None:
     tidy.write_text(tidy.read_text().replace(",statistic,", ",").replace(",one_way,", ","))
     assert hockney(str(tidy))[0] == 2
-    code, out, _ = hockney(str(tidy), "--statistic", "one_way", "--json")
-    assert code == 0
+    out = hockney.prints(str(tidy), "--statistic", "one_way", "--json")
     assert json.loads(out)["statistic"] == "one_way"

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
-from tests.factories import Run, verb
+from tests.command_line import Run, outcome, refused
+from tests.factories import verb
 
 from hockney.machine.file import load
 from hockney.records.app_record import AppRecord
@@ -59,9 +59,7 @@ def test_it_writes_a_machine_and_prints_what_was_measured(run: Run, campaign: Pa
 
 
 def test_json(run: Run, campaign: Path) -> None:
-    code, out, _ = run(campaign, "-o", "other.json", "--json")
-    assert code == 0
-    data = json.loads(out)
+    data = run.answers(campaign, "-o", "other.json")
     assert data["machine"] == "other.json"
     assert [entry["variant"] for entry in data["entries"]] == ["default", "tcp"]
     fit = data["entries"][0]["models"]["hockney"]
@@ -76,16 +74,14 @@ def test_a_machine_file_is_made_again(run: Run, campaign: Path) -> None:
 
 def test_another_file_is_never_overwritten(run: Run, campaign: Path) -> None:
     Path("results.json").write_text("precious", encoding="utf-8")
-    code, _, err = run(campaign, "-o", "results.json")
-    assert code == 2
+    err = run.refuses(campaign, "-o", "results.json")
     assert "results.json exists and is not a machine file" in err
     assert Path("results.json").read_text(encoding="utf-8") == "precious"
 
 
 def test_a_machine_file_is_for_show(run: Run, campaign: Path) -> None:
     run(campaign, "-o", "m.json")
-    code, _, err = run("m.json", "-o", "again.json")
-    assert code == 2
+    err = run.refuses("m.json", "-o", "again.json")
     assert "m.json is a machine file" in err
     assert "hockney show m.json" in err
 
@@ -106,8 +102,7 @@ def test_a_topology_is_kept_or_refused_before_fitting(run: Run, campaign: Path) 
     assert run(campaign)[0] == 0
     kept = json.loads((campaign / "machine.json").read_text(encoding="utf-8"))["topology"]
     assert kept == "hypercube:3", "what it was measured with"
-    code, _, err = run(campaign, "--topology", "torus:0x4")
-    assert code == 2
+    err = run.refuses(campaign, "--topology", "torus:0x4")
     assert "without nodes" in err
 
 
@@ -118,7 +113,6 @@ def test_runs_alone_are_named_with_what_to_do(verb: str, tmp_path: Path) -> None
     run = {"operation": "jacobi", "ranks": 4, "parameters": {}, "time_s": 1e-3, "answer": {}}
     made.append(AppRecord.model_validate(run))
     output = ["-o", str(tmp_path / "m.json")] if verb == "fit" else []
-    code, _, err = outcome(verb, str(tmp_path / "runs"), *output)
-    assert code == 2
+    err = refused(verb, str(tmp_path / "runs"), *output)
     assert "holds runs of jacobi alone" in err
     assert "hockney scaling fit" in err

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests import command_line
-from tests.command_line import outcome
+from tests.command_line import outcome, refused, succeeded
+from tests.factories import written
 
 from hockney.machine.shipped import located
 from hockney.records import table
@@ -82,8 +83,7 @@ def test_a_planted_decision_comes_back(file: Write) -> None:
 
 def test_the_text_names_ranges_of_sizes(file: Write) -> None:
     path = file(planted(lambda _: "chain"))
-    code, out, _ = outcome("identify", path)
-    assert code == 0
+    out = succeeded("identify", path)
     assert "chain" in out
     assert f"{len(SIZES)} cells (ranks and size)" in out
 
@@ -92,8 +92,7 @@ def test_an_answer_from_times_says_of_which_variant_it_is(file: Write) -> None:
     path = file(planted(lambda _: "chain", sizes=SIZES[::4]).assign(variant="tcp"))
     (found,) = answer(path, "--evidence", "times")["answers"]
     assert found["variant"] == "tcp"
-    code, out, _ = outcome("identify", path, "--evidence", "times")
-    assert code == 0
+    out = succeeded("identify", path, "--evidence", "times")
     assert "times alone" in out
     assert "variant tcp: what default uses" in " ".join(out.split())
 
@@ -112,15 +111,12 @@ def test_a_version_answers_where_it_is_known(file: Write) -> None:
 def test_a_machine_file_answers_by_version(tmp_path: Path) -> None:
     machine = json.loads(located(Path("ci_2core")).read_text(encoding="utf-8"))
     machine["mpi"] = [{"name": "Open MPI 5.0.11", "kind": "openmpi", "version": "5.0.11"}]
-    path = tmp_path / "machine.json"
-    path.write_text(json.dumps(machine), encoding="utf-8")
+    path = written(tmp_path / "machine.json", json.dumps(machine))
     (found,) = answer(path, "--operation", "reduce", "--ranks", "64", "--nodes", "1")["answers"]
     assert {cell["names"][0]["schedules"][0] for cell in found["cells"]} == {"binomial"}
-    code, _, err = outcome("identify", path, "--evidence", "times")
-    assert code == 2
+    err = refused("identify", path, "--evidence", "times")
     assert "no times of default" in err
-    code, _, err = outcome("identify", path, "--system", "orfeo-epyc")
-    assert code == 2
+    err = refused("identify", path, "--system", "orfeo-epyc")
     assert "--system means nothing for the machine file" in err
 
 
@@ -129,8 +125,7 @@ def test_a_setting_of_a_machine_file_goes_before_the_version(tmp_path: Path) -> 
     settings = {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_reduce_algorithm": "pipeline"}
     library = {"name": "Open MPI 5.0.11", "kind": "openmpi", "version": "5.0.11", "settings": settings}
     machine["mpi"] = [library]
-    path = tmp_path / "machine.json"
-    path.write_text(json.dumps(machine), encoding="utf-8")
+    path = written(tmp_path / "machine.json", json.dumps(machine))
     words = ("--operation", "reduce", "--operation", "bcast", "--ranks", "8,64", "--nodes", "1")
     forced, shipped = answer(path, *words)["answers"]
     assert {name["schedules"][0] for cell in forced["cells"] for name in cell["names"]} == {"pipeline"}
@@ -138,14 +133,12 @@ def test_a_setting_of_a_machine_file_goes_before_the_version(tmp_path: Path) -> 
         ("setting", "forced by the setting coll_tuned_reduce_algorithm=pipeline")
     }
     assert {(cell["way"], cell["ranks"]) for cell in shipped["cells"]} == {("version", 8), ("version", 64)}
-    code, out, _ = outcome("identify", path, "--operation", "reduce")
-    assert code == 0
+    out = succeeded("identify", path, "--operation", "reduce")
     assert "forced by the setting" in out
 
 
 def test_a_word_that_is_no_collective_is_refused_of_a_machine_file() -> None:
-    code, _, err = outcome("identify", located(Path("ci_2core")), "--operation", "brodcast")
-    assert code == 2
+    err = refused("identify", located(Path("ci_2core")), "--operation", "brodcast")
     assert "'brodcast' is not a collective" in err
 
 
@@ -169,8 +162,7 @@ def test_a_word_that_is_no_collective_is_refused_of_a_machine_file() -> None:
 def test_what_it_refuses(
     file: Write, change: Callable[[pd.DataFrame], pd.DataFrame], words: tuple[str, ...], said: str
 ) -> None:
-    code, _, err = outcome("identify", file(change(planted(lambda _: "chain"))), *words)
-    assert code == 2
+    err = refused("identify", file(change(planted(lambda _: "chain"))), *words)
     assert said in " ".join(err.split())
 
 
@@ -227,7 +219,6 @@ def test_what_serves_in_place_of_all_candidates_is_named(file: Write) -> None:
 
 
 def test_ping_pongs_without_a_locality_are_not_overlooked(file: Write) -> None:
-    code, _, err = outcome("identify", file(doubled("Brand MPI 1.0", 128, "").assign(nodes=np.nan, ppn=np.nan)))
-    assert code == 2
+    err = refused("identify", file(doubled("Brand MPI 1.0", 128, "").assign(nodes=np.nan, ppn=np.nan)))
     assert "13 rows of ping-pongs" in err
     assert "--locality network" in err

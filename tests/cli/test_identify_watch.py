@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import answer, campaign_answer, outcome, run_hockney
+from tests.command_line import answer, campaign_answer, outcome, refused, run_hockney, succeeded
+from tests.factories import written
 
 from hockney.records.defaults import FILE
 from hockney.runner import library
@@ -42,8 +43,7 @@ def test_the_answer_without_a_campaign(mpi: Mpi) -> None:
     assert all(cell["ranks"] == 5 and (cell["names"] or cell["why"]) for cell in found["cells"])
     for switch in found["switches"]:
         assert switch["first_bytes"] > switch["last_bytes"]
-    code, out, _ = outcome("identify", *words)
-    assert code == 0
+    out = succeeded("identify", *words)
     assert "watching" in out
 
 
@@ -52,8 +52,7 @@ def test_of_a_campaign_it_is_kept_and_used(mpi: Mpi, tmp_path: Path, monkeypatch
     if mpi.kind != "openmpi":
         pytest.skip("other libraries are watched as if each rank had a node of its own")
     # The version would say otherwise, and nothing else knows of a rule in a file.
-    rules = tmp_path / "rules.conf"
-    rules.write_text("1\n7\n1\n1\n2\n0 1 0 0\n5001 3 0 0\n", encoding="utf-8")
+    rules = written(tmp_path / "rules.conf", "1\n7\n1\n1\n2\n0 1 0 0\n5001 3 0 0\n")
     monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
     monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
     campaign = tmp_path / "c"
@@ -76,15 +75,13 @@ def test_of_a_campaign_it_is_kept_and_used(mpi: Mpi, tmp_path: Path, monkeypatch
     assert "pipeline" in names[16_384]
     assert not names[1024] & names[16_384]
     monkeypatch.delenv("OMPI_MCA_coll_tuned_dynamic_rules_filename")
-    code, _, err = outcome("identify", campaign, "--watch")
-    assert code == 2
+    err = refused("identify", campaign, "--watch")
     assert f"{rules} chose the algorithm when the campaign was launched, the library does now" in err
 
 
 @pytest.mark.usefixtures("wide")
 def test_what_it_refuses(tmp_path: Path) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text("operation\n", encoding="utf-8")
+    table = written(tmp_path / "table.csv", "operation\n")
     for words, said in (
         ((), "nothing to identify was given"),
         ((table, "--watch"), "does not say how its ranks were launched"),
@@ -95,8 +92,7 @@ def test_what_it_refuses(tmp_path: Path) -> None:
         (("--watch", "--ranks", "-1"), "--ranks: '-1' is not a whole number"),
         (("--watch", "--operation", "pingpong"), "is not a collective"),
     ):
-        code, _, err = outcome("identify", *words)
-        assert code == 2, words
+        err = refused("identify", *words)
         assert said in err
 
 

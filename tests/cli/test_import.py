@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import answer, outcome
+from tests.command_line import Run, answer, outcome
 
 from hockney.importers.base import importers
 from hockney.records.folder import Campaign
@@ -17,8 +17,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 DATA = Path(__file__).parents[1] / "importers" / "data"
 
 
-def run(*arguments: str | Path) -> tuple[int, str, str]:
-    return outcome("import", *arguments)
+run = Run("import")
 
 
 def test_json(tmp_path: Path) -> None:
@@ -70,8 +69,7 @@ def test_an_existing_campaign_is_kept(tmp_path: Path) -> None:
     source = DATA / "osu_latency_5.txt"
     assert run(source, "-o", tmp_path / "c")[0] == 0
     before = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir()}
-    code, _, err = run(DATA / "osu_bw_7.1.txt", "-o", tmp_path / "c")
-    assert code == 2
+    err = run.refuses(DATA / "osu_bw_7.1.txt", "-o", tmp_path / "c")
     assert "already holds a campaign" in err
     assert {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir()} == before
 
@@ -86,8 +84,7 @@ def test_an_existing_campaign_is_kept(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_requests(tmp_path: Path, flags: list[str], word: str) -> None:
-    code, _, err = run(DATA / "osu_latency_5.txt", "-o", tmp_path / "c", *flags)
-    assert code == 2
+    err = run.refuses(DATA / "osu_latency_5.txt", "-o", tmp_path / "c", *flags)
     assert word in err
     assert not (tmp_path / "c").exists()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from tests.command_line import answer, campaign_answer, run_hockney
+from tests.factories import written
 
 from hockney import _core
 from hockney.records import table
@@ -96,8 +97,7 @@ def test_a_mistake_of_one_rank_alone_is_a_limitation_and_keeps_no_rank_waiting(m
     """Proofs have few bytes: at 1 KiB the second rank divides by zero while the first waits for its message."""
     text = "if n > 500 and r == 1:\n    x = 1 // 0\nsend(nothing, 1 - r)\nreceive(nothing, 1 - r)\nwait()\n"
     both = "other = scratch(n)\nreceive(other, 1 - r)\nsend(input, 1 - r)\ncopy(input, output)\n"
-    file = tmp_path / "divides.schedule"
-    file.write_text(f"require(P == 2)\n{text}{both}reduce(other, output)\n")
+    file = written(tmp_path / "divides.schedule", f"require(P == 2)\n{text}{both}reduce(other, output)\n")
     asked = ["--operation", "allreduce", "--algorithm", str(file), "--ranks", "2", "--bytes", "8,1KiB"]
     told = measured(*TINY, *asked, "--mpi", str(mpi.wrapper), "-o", str(tmp_path / "c"))
     assert [text.partition(": ")[2] for text in told["limitations"]] == [

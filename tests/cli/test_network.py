@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import Run
 
 COOLMUC3 = "fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48,link=100Gbit/s"
 
 
-hockney = partial(outcome, "network")
-show = partial(hockney, "show", "--topology")
+hockney = Run("network")
+show = Run("network", "show", "--topology")
 
 
 def test_a_fat_tree_of_148_nodes() -> None:
@@ -33,8 +32,7 @@ def test_a_fat_tree_of_148_nodes() -> None:
 
 
 def test_text() -> None:
-    code, out, _ = show(COOLMUC3, "--allocation", "0-31")
-    assert code == 0
+    out = show.prints(COOLMUC3, "--allocation", "0-31")
     assert "bisection of nodes 0-31: 16 links" in out
     assert "bisection bandwidth of nodes 0-31: 1,600 Gbit/s" in out
     assert "spine ports free: 8" in out
@@ -54,8 +52,7 @@ def test_every_topology(topology: str, links: int, diameter: int) -> None:
     data = json.loads(show(topology, "--json")[1])
     assert (data["bisection_links"], data["diameter"]) == (links, diameter)
     assert data["bisection_bandwidth_bit_per_s"] is None
-    code, out, _ = show(topology)
-    assert code == 0
+    out = show.prints(topology)
     assert f"bisection: {links} links" in out
 
 
@@ -70,9 +67,7 @@ def test_one_is_not_several() -> None:
 def test_an_edge_list_and_its_picture(tmp_path: Path) -> None:
     path, picture = tmp_path / "network.txt", tmp_path / "network.svg"
     path.write_text("switch s\na s\nb s\nc s\n", encoding="utf-8")
-    code, out, _ = show(f"edges:{path},link=1Gbit/s", "--figure", str(picture), "--json")
-    assert code == 0
-    data = json.loads(out)
+    data = show.answers(f"edges:{path},link=1Gbit/s", "--figure", str(picture))
     assert (data["bisection_links"], data["figure"]) == (1, str(picture))
     assert picture.read_bytes().startswith(b"<?xml")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import answer, run_hockney
+from tests.factories import written
 
 run, told = partial(run_hockney, "network"), partial(answer, "network")
 
@@ -43,8 +44,7 @@ def test_allocation_and_words_in_text() -> None:
 
 @pytest.mark.usefixtures("wide")
 def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "mine.txt"
-    path.write_text("".join(f"{rank} {rank ^ rank // 2}\n" for rank in range(8)), encoding="utf-8")
+    path = written(tmp_path / "mine.txt", "".join(f"{rank} {rank ^ rank // 2}\n" for rank in range(8)))
     done = run("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--mapping", str(path))
     assert done.returncode == 0, done.stderr
     assert "is best: linear, the default, has" in done.stdout

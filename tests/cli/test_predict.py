@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.command_line import refused, succeeded
-from tests.factories import Run, verb
+from tests.command_line import Run, refused, succeeded
+from tests.factories import verb, written
 from typer.main import get_command
 
 from hockney.errors import Incomplete
@@ -47,8 +47,7 @@ def test_locality_where_and_model_are_obeyed(run: Run) -> None:
 
 
 def test_where_tells_windows_apart(run: Run) -> None:
-    code, _, err = run("bandwidth", "--bytes", "1MiB", "--machine", MACHINE)
-    assert code == 2
+    err = run.refuses("bandwidth", "--bytes", "1MiB", "--machine", MACHINE)
     assert "window: 1, 64" in err
     assert run("bandwidth", "--bytes", "1MiB", "--machine", MACHINE, "--where", "window=64")[0] == 0
 
@@ -73,8 +72,7 @@ def test_every_message_and_collective_is_an_operation_of_predict() -> None:
 
 
 def test_the_machine_defaults_to_machine_json(run: Run) -> None:
-    code, _, err = run("pingpong", "--bytes", "8")
-    assert code == 2
+    err = run.refuses("pingpong", "--bytes", "8")
     assert "no machine file machine.json" in err
     assert "hockney fit CAMPAIGN -o machine.json" in err
     Path("machine.json").write_bytes(MACHINE.read_bytes())
@@ -85,21 +83,17 @@ def test_the_machine_defaults_to_machine_json(run: Run) -> None:
 def test_effects_are_shown_with_their_sources(run: Run) -> None:
     """13 entries of at most 100 ns each, as published; nothing is assumed of a busy sender."""
     words = ("pingpong", "--bytes", "16KiB", "--machine", "bluegene_p", "--queue", "13")
-    code, out, err = run(*words)
-    assert code == 0, err
+    out = run.prints(*words)
     assert "≤ 1.3 µs" in out
     assert "Hoefler et al. 2010, section 3" in " ".join(out.split())
     assert "at most" in out.splitlines()[-1]
-    code, _, err = run(*words, "--busy-sender")
-    assert code == 2
+    err = run.refuses(*words, "--busy-sender")
     assert "overlap is not known" in err
-    code, _, err = run("bandwidth", "--bytes", "8", "--machine", "bluegene_p", "--queue", "1")
-    assert code == 2
+    err = run.refuses("bandwidth", "--bytes", "8", "--machine", "bluegene_p", "--queue", "1")
 
 
 def test_fft_of_one_rank_is_no_contest(run: Run) -> None:
-    code, out, err = run("fft", "--size", "1", "--ranks", "1", "--machine", "bluegene_p")
-    assert code == 0, err
+    out = run.prints("fft", "--size", "1", "--ranks", "1", "--machine", "bluegene_p")
     assert "1-D alone is possible" in out
     assert "told apart" not in out
 
@@ -129,8 +123,7 @@ def test_each_request_of_a_file_is_answered_as_alone(run: Run, tmp_path: Path) -
 def test_an_interrupt_ends_all_requests_of_a_file(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "requests.jsonl"
-    file.write_text('{"operation": "bcast"}\n' * 2, encoding="utf-8")
+    file = written(tmp_path / "requests.jsonl", '{"operation": "bcast"}\n' * 2)
     asked: list[Sequence[str]] = []
 
     def interrupted(words: Sequence[str]) -> int:

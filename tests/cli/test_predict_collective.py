@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import answered, outcome, run_hockney, succeeded
+from tests.command_line import answered, run_hockney, succeeded
 from tests.factories import version_1
 
 from hockney.machine.build import build
@@ -156,8 +156,7 @@ def test_a_correction_is_stated_with_its_weight(run: Run, tmp_path: Path) -> Non
     (row,) = made["predictions"][0]["algorithms"]
     assert row["time_s"] == pytest.approx(row["readable_s"] * (1 + row["correction"]), rel=1e-9)
     assert 0 <= row["weight"] <= 1
-    code, out, _ = outcome("predict", *words, "--ranks", "64")
-    assert code == 0
+    out = succeeded("predict", *words, "--ranks", "64")
     (said,) = (
         line for line in out.splitlines() if "simulated" in line and "by neighbouring measurements" in line
     )

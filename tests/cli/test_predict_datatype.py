@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.command_line import run_hockney
+from tests.factories import written
 
 from hockney.machine.file import load
 
@@ -32,8 +33,7 @@ def edited(tmp_path: Path, **effect: Any) -> str:
     for one in data["effects"]:
         if one["effect"] == "datatypes":
             one.update(effect)
-    file = tmp_path / "edited.json"
-    file.write_text(json.dumps(data), encoding="utf-8")
+    file = written(tmp_path / "edited.json", json.dumps(data))
     return str(file)
 
 
@@ -166,8 +166,7 @@ def test_wrong_requests_are_refused(words: tuple[str, ...], what: str) -> None:
 def test_a_machine_without_the_effect_says_how_it_is_measured(tmp_path: Path) -> None:
     data = load(Path("ci_2core")).model_dump(mode="json")
     data["effects"] = [one for one in data["effects"] if one["effect"] != "datatypes"]
-    file = tmp_path / "without.json"
-    file.write_text(json.dumps(data), encoding="utf-8")
+    file = written(tmp_path / "without.json", json.dumps(data))
     code, out, _ = run(*VECTOR, "--json", machine=str(file))
     error = json.loads(out)["error"]
     assert (code, error["message"]) == (2, "datatypes was not measured on this machine")
@@ -203,8 +202,7 @@ def test_an_effect_that_is_not_measurable_says_why(tmp_path: Path) -> None:
 def test_caches_of_another_host_are_refused(tmp_path: Path) -> None:
     data = load(Path("ci_2core")).model_dump(mode="json")
     data["system"]["hosts"][0]["caches"] = []
-    file = tmp_path / "other.json"
-    file.write_text(json.dumps(data), encoding="utf-8")
+    file = written(tmp_path / "other.json", json.dumps(data))
     code, out, _ = run(*VECTOR, "--json", machine=str(file))
     assert code == 2
     assert "no host's caches" in json.loads(out)["error"]["message"]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from tests import command_line
-from tests.command_line import outcome
+from tests.command_line import outcome, refused
+from tests.factories import not_none
 
 from hockney.machine.file import load, save
 from hockney.models.collectives.base import CollectiveModel
@@ -106,8 +107,7 @@ def test_a_change_pays_by_what_the_library_would_do(tmp_path: Path) -> None:
     """The library's own choice is that of its decision function for ranks on several nodes."""
     decisions = decisions_for(OLD)
     assert decisions.decisions is not None
-    choice = decisions.decisions.default("allreduce", 64, 24000, decisions.version, nodes=64)
-    assert choice is not None
+    choice = not_none(decisions.decisions.default("allreduce", 64, 24000, decisions.version, nodes=64))
     file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}), mpi=OLD)
     said = answer(file, "--ranks", "64", "--machine", MACHINE)
     known = times("allreduce", 64, 24000)
@@ -157,8 +157,7 @@ def test_where_the_librarys_choice_is_not_known_it_is_said(tmp_path: Path) -> No
 @pytest.mark.parametrize("ranks", [0, -3])
 def test_no_ranks_are_refused(tmp_path: Path, ranks: int) -> None:
     file = written(tmp_path / "p.json", call("allreduce", 0, {8: 4}))
-    code, _, error = outcome("predict", file, "--ranks", str(ranks), "--machine", MACHINE)
-    assert code == 2
+    error = refused("predict", file, "--ranks", str(ranks), "--machine", MACHINE)
     assert f"the number of ranks must be at least 1, not {ranks}" in error
 
 
@@ -214,8 +213,7 @@ def test_many_sizes_count_as_powers_of_two(tmp_path: Path) -> None:
 def test_what_is_no_profile_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "p.json"
     path.write_text(text, encoding="utf-8")
-    code, _, error = outcome("predict", path, "--machine", MACHINE)
-    assert code == 2
+    error = refused("predict", path, "--machine", MACHINE)
     assert said in error
 
 
@@ -225,6 +223,5 @@ def test_a_call_on_a_communicator_that_is_not_there_is_refused(tmp_path: Path) -
     path.write_text(
         path.read_text(encoding="utf-8").replace('"communicator": 0', '"communicator": 7'), encoding="utf-8"
     )
-    code, _, error = outcome("predict", path, "--machine", MACHINE)
-    assert code == 2
+    error = refused("predict", path, "--machine", MACHINE)
     assert "a call is on communicator 7 of 3" in error

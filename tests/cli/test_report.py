@@ -10,9 +10,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from tests.command_line import run_hockney
-from tests.factories import Run, frame, messages, row, verb
+from tests.command_line import Run, run_hockney
 from tests.factories import campaign as campaign_of
+from tests.factories import frame, messages, row, verb
 
 from hockney.apps.ring.answer import RingAnswer
 from hockney.machine.build import build
@@ -108,8 +108,7 @@ def test_only_the_page_unless_more_is_asked_for(run: Run, campaign: Path, tmp_pa
 def test_a_page_that_is_replaced_is_named_and_no_other_file_is(run: Run, campaign: Path) -> None:
     page = campaign / "report.html"
     page.write_text("<p>my holidays</p>", encoding="utf-8")
-    code, _, err = run(campaign)
-    assert code == 2
+    err = run.refuses(campaign)
     assert "report.html is there and was not written by hockney" in err
     assert page.read_text(encoding="utf-8") == "<p>my holidays</p>"
     assert run(campaign, "-o", page)[1].rstrip().endswith("in place of the page that was there")
@@ -165,8 +164,7 @@ def test_a_folder_with_applications_alone(run: Run, campaign: Path, tmp_path: Pa
     assert out.splitlines()[1:] == [f"wrote {made.path}/report.html"]
     assert "warning" in err
     save(build(campaign), tmp_path / "machine.json")
-    code, out, _ = run(made.path, "--machine", "machine.json", "--json")
-    assert code == 0
+    out = run.prints(made.path, "--machine", "machine.json", "--json")
     assert [one["ranks"] for one in json.loads(out)["applications"]] == [1, 2]
 
 
@@ -219,8 +217,7 @@ def test_a_statistic_or_size_that_nobody_measured_is_refused(run: Run, tmp_path:
     assert (code, out) == (2, "")
     assert "no collective has times of the statistic 'completion'" in err
     assert "there is mean_over_ranks" in err
-    code, _, err = run("t.csv", "--bytes", "8,2KiB")
-    assert code == 2
+    err = run.refuses("t.csv", "--bytes", "8,2KiB")
     assert "no collective was measured at 2 KiB" in err
     assert not (tmp_path / "report.html").exists()
     assert run("t.csv", "--statistic", "mean_over_ranks", "--bytes", "8")[0] == 0
@@ -229,14 +226,12 @@ def test_a_statistic_or_size_that_nobody_measured_is_refused(run: Run, tmp_path:
 def test_two_campaigns_are_compared(run: Run, campaign: Path, tmp_path: Path) -> None:
     """One holds the other: they have all points in common, at the same times."""
     shutil.copytree(campaign, tmp_path / "again")
-    code, out, _ = run(campaign, tmp_path / "again", "--json")
-    assert code == 0
+    out = run.prints(campaign, tmp_path / "again", "--json")
     rows = json.loads(out)["collectives"]["pingpong"]["ratios"]
     assert [row["ratio"] for row in rows] == [1.0] * 12
     assert not any(row["is_told"] for row in rows)
-    code, out, _ = run(campaign, tmp_path / "again")
+    out = run.prints(campaign, tmp_path / "again")
     assert "fact: pingpong: again is as fast as demo (12 points)." in out
     for refused in (["--peak", "a=1GB/s"], ["--card"], ["--anonymous"]):
-        code, _, err = run(campaign, tmp_path / "again", *refused)
-        assert code == 2
+        err = run.refuses(campaign, tmp_path / "again", *refused)
         assert "Traceback" not in err

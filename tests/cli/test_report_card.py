@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.factories import VERSION_1, Run, verb
+from tests.command_line import Run
+from tests.factories import VERSION_1, verb
 
 run = verb("report", "--card")
 
 
 def test_of_a_machine_file(run: Run) -> None:
-    code, out, _ = run(VERSION_1, "-o", "card.html")
-    assert code == 0
+    out = run.prints(VERSION_1, "-o", "card.html")
     assert "latency, one package: 0.2 µs (0.198 to 0.202 µs)" in out
     assert "<h1>MPI on twin</h1>" in Path("card.html").read_text(encoding="utf-8")
 
 
 def test_another_format_than_html_is_refused(run: Run) -> None:
-    code, _, err = run(VERSION_1, "-o", "c.pdf")
-    assert code == 2
+    err = run.refuses(VERSION_1, "-o", "c.pdf")
     assert "c.pdf: a report is HTML, not .pdf" in err
     assert "-o c.html" in err
     assert not Path("c.pdf").exists()
@@ -43,14 +42,12 @@ def test_of_a_table(run: Run) -> None:
         ),
         encoding="utf-8",
     )
-    code, out, _ = run("tidy.csv")
-    assert code == 0
+    out = run.prints("tidy.csv")
     # 1 µs was planted; the largest message takes 263.144 µs.
     assert "latency, two ranks: 1.001 µs" in out  # as measured at 1 B, by 1 µs + n / (1 GB/s)
     assert "peak, two ranks: 996.2 MB/s" in out
 
 
 def test_options_of_the_whole_report_are_refused(run: Run) -> None:
-    code, _, err = run(VERSION_1, "--figure", "figures", "--peak", "x=1GB/s")
-    assert code == 2
+    err = run.refuses(VERSION_1, "--figure", "figures", "--peak", "x=1GB/s")
     assert "--card does not take --peak, --figure" in err

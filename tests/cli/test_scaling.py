@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import Run
 
 # T(p) = 8 s · (0.25 + 0.75/p)
 AMDAHL = "ranks,time_s\n1,8\n2,5\n4,3.5\n8,2.75\n16,2.375\n32,2.1875\n"
 
 
-hockney = partial(outcome, "scaling")
+hockney = Run("scaling")
 
 
 @pytest.fixture
@@ -23,9 +22,7 @@ def times(tmp_path: Path) -> str:
 
 
 def test_amdahl_keeps_seventy_percent_up_to_five() -> None:
-    code, out, _ = hockney("amdahl", "0.1", "--efficiency", "0.7", "--json")
-    data = json.loads(out)
-    assert code == 0
+    data = hockney.answers("amdahl", "0.1", "--efficiency", "0.7")
     assert data["max_processes"] == 5
     assert data["max_processes_bound"] == pytest.approx(37 / 7)  # (1/0.7 − 0.9)/0.1
     assert (data["serial_fraction"], data["speedup_limit"]) == (0.1, 10)
@@ -45,14 +42,12 @@ def test_work_that_grows_keeps_its_share() -> None:
     ],
 )
 def test_a_law_takes_its_own_parameters(words: tuple[str, ...], said: str) -> None:
-    code, _, err = hockney(*words)
-    assert code == 2
+    err = hockney.refuses(*words)
     assert said in err
 
 
 def test_usl_peaks() -> None:
-    code, out, _ = hockney("usl", "0.19", "0.0001", "--json")
-    assert code == 0
+    out = hockney.prints("usl", "0.19", "0.0001", "--json")
     assert json.loads(out)["peak_processes"] == pytest.approx(90)  # √(0.81/0.0001)
 
 
@@ -70,9 +65,7 @@ def test_text_of_a_law() -> None:
 
 
 def test_fit_recovers_the_serial_fraction(times: str) -> None:
-    code, out, _ = hockney("fit", times, "--json")
-    data = json.loads(out)
-    assert code == 0
+    data = hockney.answers("fit", times)
     found = data["laws"]["amdahl"]["parameters"]["serial_fraction"]
     assert found["value"] == pytest.approx(0.25, rel=1e-6)
     assert found["low"] <= 0.25 <= found["high"]
@@ -88,7 +81,6 @@ def test_fit_recovers_the_serial_fraction(times: str) -> None:
 )
 def test_the_figure_is_what_its_name_says(times: str, tmp_path: Path, ending: str, start: bytes) -> None:
     path = tmp_path / f"scaling.{ending}"
-    code, out, _ = hockney("fit", times, "--figure", str(path), "--json")
-    assert code == 0
+    out = hockney.prints("fit", times, "--figure", str(path), "--json")
     assert json.loads(out)["figure"] == str(path)
     assert path.read_bytes().startswith(start)

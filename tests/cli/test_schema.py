@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.command_line import outcome, run_hockney
+from tests.command_line import outcome, refused, run_hockney, succeeded
 from tests.schemas import _verbs, complaint, validator, verb_of
 
 from hockney.api.answers.base import VERSION, answers, schema
@@ -35,8 +35,7 @@ def test_a_schema_is_one_and_has_the_version(verb: str) -> None:
 
 
 def test_a_schema_is_printed() -> None:
-    code, out, _ = outcome("schema", "predict", "bcast")
-    assert code == 0
+    out = succeeded("schema", "predict", "bcast")
     assert json.loads(out) == schema("predict bcast")
 
 
@@ -118,8 +117,7 @@ def test_verbs_are_listed() -> None:
 
 
 def test_an_unknown_verb_is_refused() -> None:
-    code, _, err = outcome("schema", "predict", "brodcast")
-    assert code == 2
+    err = refused("schema", "predict", "brodcast")
     assert "no verb 'predict brodcast'" in err
 
 

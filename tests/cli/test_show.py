@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.factories import Run, verb
+from tests.command_line import Run
+from tests.factories import verb
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
@@ -14,8 +15,7 @@ run = verb("show")
 
 
 def test_formulas(run: Run) -> None:
-    code, out, _ = run(MACHINE, "--format", "formulas", "--operation", "pingpong", "--locality", "package")
-    assert code == 0
+    out = run.prints(MACHINE, "--format", "formulas", "--operation", "pingpong", "--locality", "package")
     assert "  T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)" in out.splitlines()
     assert "hockney" not in out, "other models only on request"
 
@@ -37,8 +37,7 @@ def test_a_summary_is_the_default(run: Run) -> None:
 
 def test_more_ranks_than_a_schedule_has_are_refused(run: Run) -> None:
     asked = ("--view", "exact", "--operation", "bcast", "--ranks")
-    code, _, err = run(MACHINE, *asked, "99999999999999999")
-    assert code == 2
+    err = run.refuses(MACHINE, *asked, "99999999999999999")
     assert "at most 1073741824" in err
 
 
@@ -88,8 +87,7 @@ def test_a_wrong_word_is_one_line_with_the_right_ones(
 
 def test_a_file_of_a_newer_hockney(run: Run) -> None:
     Path("machine.json").write_text(json.dumps({"schema_version": 6, "hockney_version": "9"}), encoding="utf-8")
-    code, _, err = run()
-    assert code == 2
+    err = run.refuses()
     assert "has schema version 6; this hockney reads up to version 5" in err
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import Run
 from tests.factories import version_1
 
 from hockney.machine.file import save
@@ -16,8 +14,6 @@ from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
 from hockney.models.effects.base import Effect
 from hockney.models.views import Statement, Views
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -49,12 +45,11 @@ def machine(tmp_path: Path) -> Path:
 def run(monkeypatch: pytest.MonkeyPatch, machine: Path) -> Run:
     """Run the verb beside the machine file: exit code, standard output, standard error."""
     monkeypatch.chdir(machine.parent)
-    return partial(outcome, "show")
+    return Run("show")
 
 
 def test_effects_and_published_models_follow_the_formulas(run: Run) -> None:
-    code, out, _ = run("--format", "formulas")
-    assert code == 0
+    out = run.prints("--format", "formulas")
     assert "per_entry_s = 0.01 µs" in out
     assert "not measurable: there is no second node" in out
     assert "exact: T(P) = 0.31 µs · log₂P\n  published: a paper" in out

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import pytest
 from tests.command_line import outcome, refused, succeeded
+from tests.factories import not_none
 from tests.tune.planted import MEASURED, SIZES, SLOW, TIMES_S, Measuring, campaign
 
 from hockney.records.verification import find
@@ -98,8 +99,7 @@ def test_a_cell_that_is_slower_goes_back_and_is_named(tmp_path: Path) -> None:
     code, out, err = tune(tmp_path, Measuring(slower), "--verify")
     assert code == 0, err
     assert any("16 KiB" in line and line.rstrip().endswith("goes back: slower") for line in out.splitlines())
-    found = find(tmp_path / "rules.verified")
-    assert found is not None
+    found = not_none(find(tmp_path / "rules.verified"))
     assert [(cell.bytes, cell.verdict) for cell in found.gone_back] == [(MIDDLE_B, "slower")]
     rows = (tmp_path / "rules").read_text()
     # From half way between 16 KiB and 256 KiB on: 64 KiB.
@@ -141,8 +141,7 @@ def test_rules_that_are_ignored_are_said_to_be_and_not_written(tmp_path: Path) -
     assert code == 1
     assert "Open MPI 5.0.11 ignores the rules for bcast" in " ".join(err.split())
     assert not (tmp_path / "rules").exists()
-    found = find(tmp_path / "rules.verified")
-    assert found is not None
+    found = not_none(find(tmp_path / "rules.verified"))
     assert found.proofs[0].effect == "none"
 
 
@@ -216,8 +215,7 @@ def test_a_wrong_result_is_named_where_no_rule_is(tmp_path: Path) -> None:
     assert code == 0, err
     said = " ".join((out + err).split())
     assert "bcast on 8 ranks, 1 KiB: no rule, no time" in said
-    found = find(tmp_path / "rules.verified")
-    assert found is not None
+    found = not_none(find(tmp_path / "rules.verified"))
     verdicts = {cell.bytes: (cell.verdict, cell.is_kept) for cell in found.cells}
     assert verdicts == {small_B: ("not timed", False), MIDDLE_B: ("faster", True), LARGE_B: ("not timed", False)}
 

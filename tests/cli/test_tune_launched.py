@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import outcome
+from tests.factories import not_none
 from tests.tune.planted import record
 
 from hockney.campaign.plan import Plan
@@ -63,8 +64,7 @@ def test_a_rule_takes_effect_and_what_it_slows_down_goes_back(mpi: Mpi, tmp_path
     assert cell["gain"] < 1 if cell["verdict"] != "not timed" else not cell["is_kept"]
     assert told["rules"] == []
     assert "verified" in rules.read_text()
-    found = find(tmp_path / "rules.verified")
-    assert found is not None
+    found = not_none(find(tmp_path / "rules.verified"))
     assert [cell.bytes for cell in found.gone_back] == [SIZE_B]
     launches = Campaign.open(tmp_path / "rules.verified").launches()
     # In turn; on a busy machine a launch may fail to start.

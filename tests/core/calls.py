@@ -26,6 +26,7 @@ from typing import Any, cast
 
 import numpy as np
 from tests import hostile
+from tests.factories import not_none
 
 MOST_B = 2**26
 """Memory of a simulation: what asks for more is refused before it takes it."""
@@ -50,8 +51,7 @@ COLUMNS = ("rank", "stage", "kind", "peer", "length_B")
 def load(path: Path | None) -> Any:
     """The extension, from that file where one is given."""
     if path is not None:
-        spec = importlib.util.spec_from_file_location("hockney._core", path)
-        assert spec is not None
+        spec = not_none(importlib.util.spec_from_file_location("hockney._core", path))
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

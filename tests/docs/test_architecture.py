@@ -7,6 +7,7 @@ import re
 import tomllib
 
 from tests.counts import ROOT, SOURCE
+from tests.factories import not_none
 
 
 def test_each_room_says_what_the_page_says_of_it() -> None:
@@ -19,6 +20,5 @@ def test_each_room_says_what_the_page_says_of_it() -> None:
     rooms = [name for layer in layers for name in layer.split(" | ") if (SOURCE / name).is_dir()]
     assert [room for room in said if room in rooms] == rooms
     for room in rooms:
-        own = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8")))
-        assert own is not None
+        own = not_none(ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8"))))
         assert own.split("\n")[0] == said[room], room

@@ -26,6 +26,7 @@ from tests.cluster.fixture import made
 from tests.docs import warm
 from tests.docs.given import MOVED, PROGRAMS, Given, giver
 from tests.docs.page import ROOT, Piece, outside, pages, pieces
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.runner import lab
@@ -195,8 +196,7 @@ def test_the_commands_of_a_page_run(page: Path, clone: Path, given: Given, tmp_p
         pytest.skip(lacking("MPICH", f"no {MPICH} beside .venv"))
     logs = tmp_path / "logs"
     logs.mkdir()
-    script = tmp_path / "script"
-    script.write_text(_script(found, logs, given), encoding="utf-8")
+    script = written(tmp_path / "script", _script(found, logs, given))
     environment = os.environ | AS_ROOT | {"PATH": f"{clone}/.venv/bin:{os.environ['PATH']}", "COLUMNS": "160"}
     with ExitStack() as surroundings:
         if any(piece.says.get("needs") == "namespaces" for piece in found):

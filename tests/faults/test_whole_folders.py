@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, refused
 from tests.faults.struck import Strikes
 
 from hockney.errors import RequestError
@@ -79,8 +79,7 @@ def test_a_folder_that_is_not_whole_says_how_to_go_on(tmp_path: Path, strikes: S
         ["measure", "-o", folder, "--resume"],
     ]
     for verb in verbs:
-        code, _, err = outcome(*verb)
-        assert code == 2
+        err = refused(*verb)
         assert "is not whole" in err
         assert "give the same `hockney import`" in " ".join(err.split())
     assert not made.exists()
@@ -106,8 +105,7 @@ def test_a_signal_leaves_nothing(
 def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:
     words = ["import", str(DATA / SOURCES["a"]), "-o", str(tmp_path / "c")]
     with Campaign.whole(tmp_path / "c", Unfinished(verb="import", sources=[]), StoredPlan()) as first:
-        code, _, err = outcome(*words)
-        assert (code, "another process is writing" in err) == (2, True)
+        assert "another process is writing" in refused(*words)
         with pytest.raises(RequestError, match="not whole"):
             Campaign.open(first.path)
         assert (first.path / PLAN).exists(), "the second left it alone"
@@ -126,8 +124,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", CONTENT)
 def test_a_file_of_the_users_own_is_neither_removed_nor_replaced(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
-    code, _, err = outcome("import", DATA / SOURCES["a"], "-o", tmp_path)
-    assert (code, "already holds" in err) == (2, True)
+    assert "already holds" in refused("import", DATA / SOURCES["a"], "-o", tmp_path)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "mine"}
 
 
@@ -135,8 +132,7 @@ def test_a_table_is_not_imported_onto_itself(tmp_path: Path) -> None:
     header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
     text = f"{header}\ns,m,pingpong,default,,1,2,2,8,one_way,1.5,0\n"
     (tmp_path / TABLE).write_text(text)
-    code, _, err = outcome("import", tmp_path / TABLE, "-o", tmp_path)
-    assert (code, f"already holds {TABLE}" in " ".join(err.split())) == (2, True)
+    assert f"already holds {TABLE}" in " ".join(refused("import", tmp_path / TABLE, "-o", tmp_path).split())
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {TABLE: text}
 
 
@@ -173,8 +169,7 @@ def test_a_mark_that_is_not_ours_lets_nothing_be_removed(tmp_path: Path, mark: s
     before = {UNFINISHED: mark, PLAN: plan, RECORDS: "mine"}
     for name, text in before.items():
         (tmp_path / name).write_text(text)
-    code, _, err = outcome("import", DATA / SOURCES["a"], "-o", tmp_path)
-    assert (code, "none can have left it so" in " ".join(err.split())) == (2, True)
+    assert "none can have left it so" in " ".join(refused("import", DATA / SOURCES["a"], "-o", tmp_path).split())
     with pytest.raises(RequestError, match="none can have left it so"):
         Campaign.open(tmp_path)
     assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.name in before} == before

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.factories import not_none
 from tests.fuzz import branches
 from tests.fuzz.mutation import Folder, Format, Json, Lines, Table, Text, joined, parts
 from tests.fuzz.parser import CORPUS, Parser, judged, parsers, replayed
@@ -99,8 +100,7 @@ def test_what_takes_too_long_is_stopped(
     read: Callable[[bytes, Path], str], limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"tests.fuzz.parser.{limit}", 0.05)
-    failure = judged(Parser(list, Text(), read), b"", tmp_path).failure
-    assert failure is not None
+    failure = not_none(judged(Parser(list, Text(), read), b"", tmp_path).failure)
     assert failure.place.startswith("Endless")
 
 
@@ -141,8 +141,7 @@ def test_a_command_that_ends_with_a_traceback_is_a_failure(
     parser = Parser(list, Text(), lambda _data, _folder: "m.json", ("show FILE",))
     assert judged(parser, b"", tmp_path, "show FILE").failure is None
     monkeypatch.setattr("hockney.machine.file.located", broken)
-    failure = judged(parser, b"", tmp_path, "show FILE && show FILE --json").failure
-    assert failure is not None
+    failure = not_none(judged(parser, b"", tmp_path, "show FILE && show FILE --json").failure)
     assert failure.place.startswith("KeyError")
 
 

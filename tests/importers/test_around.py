@@ -11,9 +11,9 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.factories import refusing
 from tests.importers.reading import DATA
 
-from hockney.errors import RequestError
 from hockney.importers import _collect
 from hockney.importers._summary import summary
 from hockney.importers.base import Given
@@ -151,9 +151,8 @@ def test_an_algorithm_may_be_written_as_users_know_it(tmp_path: Path, word: str,
     ],
 )  # fmt: skip
 def test_an_unknown_algorithm_is_asked_about(tmp_path: Path, word: str, library: str, hint: str) -> None:
-    with pytest.raises(RequestError) as caught:
+    with refusing("", hint):
         collected(tmp_path, "@bcast@", Given(algorithm=word, mpi=library))
-    assert hint in caught.value.hint
 
 
 def test_the_import_ends_with_what_was_found_and_what_is_not_known(tmp_path: Path) -> None:

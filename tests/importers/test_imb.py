@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.command_line import run_hockney
+from tests.factories import written
 from tests.importers import reading
 from tests.importers.reading import DATA, EXACT, columns
 
@@ -48,8 +49,7 @@ def test_columns_may_stand_between_commas(tmp_path: Path) -> None:
     rows = re.compile(r"(?m)^ +(#bytes .*\S|\d[\d. ]*\d) *$")
     commas = rows.sub(lambda row: re.sub(" +", ",", row[1]), text)
     assert commas.count(",") > 20
-    path = tmp_path / "commas.txt"
-    path.write_text(commas, encoding="utf-8")
+    path = written(tmp_path / "commas.txt", commas)
     told = [
         [(r.operation, r.bytes, r.value, r.batch, r.variant) for r in read_file(one).records]
         for one in (path, DATA / "imb_pingpong.txt")

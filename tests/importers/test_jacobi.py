@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, succeeded
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.importers import _collect
@@ -62,8 +63,7 @@ b,2,2x1x1,100,150
 
 
 def test_rows_that_are_alike_are_repetitions(tmp_path: Path) -> None:
-    path = tmp_path / "jacobi.csv"
-    path.write_text(CSV, encoding="utf-8")
+    path = written(tmp_path / "jacobi.csv", CSV)
     collection = _collect.collect([path], Given())
     assert [file.format for file in collection.files] == ["jacobi"]
     folder = _collect.write(collection, tmp_path / "made", Given())
@@ -117,13 +117,11 @@ def test_it_is_imported_compared_and_fitted_as_a_user_does_it(
     monkeypatch.chdir(tmp_path)
     Path("table.txt").write_text(PRINTED, encoding="utf-8")
     assert outcome("import", "table.txt", "-o", "made")[0] == 0
-    code, out, _ = outcome("predict", "jacobi", "--model", "weak_scaling_jacobi", "--table", "made")
-    assert code == 0
+    out = succeeded("predict", "jacobi", "--model", "weak_scaling_jacobi", "--table", "made")
     rows = [" ".join(line.split()) for line in out.splitlines()]
     # T_c = 0.32 MB / 12185 MB/s + 2 · 0.98 µs = 28.22 µs beside 10 ms.
     assert any(row.startswith("12 12x1x1 2 0.32 MB 1196.623 1.003 1150.500 1.043 +4 %") for row in rows)
-    code, out, _ = outcome("scaling", "fit", "made", "--weak", "--json")
-    assert code == 0
+    out = succeeded("scaling", "fit", "made", "--weak", "--json")
     fitted = json.loads(out)
     # The run on one rank serves the table, whose title it does not bear; of 12 ranks the faster grid counts.
     assert [point["processes"] for point in fitted["points"]] == [1, 12, 24]

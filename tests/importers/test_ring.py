@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.factories import written
 from tests.importers import reading
 from tests.importers.reading import DATA
 
@@ -149,8 +150,7 @@ HEADER = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic
 def test_a_tidy_table_holds_rings_beside_messages(tmp_path: Path) -> None:
     rows = [f"s,m,ring,sendrecv,core,1,24,{ranks},4,max_over_ranks,{2 * ranks},0" for ranks in range(2, 9)]
     rows.append("s,m,pingpong,,core,1,2,2,8,one_way,0.5,0")
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join([HEADER, *rows]) + "\n")
+    path = written(tmp_path / "t.csv", "\n".join([HEADER, *rows]) + "\n")
     contents = read_contents(path)
     assert set(contents.frame["operation"]) == {"pingpong"}
     assert [run.ranks for run in contents.apps] == list(range(2, 9))
@@ -164,8 +164,7 @@ def test_a_tidy_table_holds_rings_beside_messages(tmp_path: Path) -> None:
 
 
 def test_a_run_without_ranks_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(f"{HEADER}\ns,m,ring,,core,1,,,4,max_over_ranks,7,0\n")
+    path = written(tmp_path / "t.csv", f"{HEADER}\ns,m,ring,,core,1,,,4,max_over_ranks,7,0\n")
     with pytest.raises(RequestError, match="a run of ring has no ranks"):
         read_contents(path)
     (run,) = _collect.collect([path], Given(ranks=3)).apps()

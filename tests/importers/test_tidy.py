@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.factories import not_none
 
 from hockney.errors import RequestError
 from hockney.importers import _collect
@@ -22,8 +23,7 @@ ROW = "s,Open MPI 4.1.5,bcast,binomial,core,2,128,206,1,mean_over_ranks,5.24,0"
 
 
 def records(path: Path) -> list[Record]:
-    columns = read(path).columns
-    assert columns is not None
+    columns = not_none(read(path).columns)
     return [*columns]
 
 
@@ -168,8 +168,7 @@ def test_a_table_without_a_statistic_takes_the_one_that_is_given(tmp_path: Path)
     path = written(tmp_path, HEADER.replace("statistic,", ""), ROW.replace("mean_over_ranks,", ""))
     with pytest.raises(RequestError, match="no column statistic"):
         read(path)
-    columns = module.read(path, load_text(path), Given(statistic="completion")).columns
-    assert columns is not None
+    columns = not_none(module.read(path, load_text(path), Given(statistic="completion")).columns)
     assert [record.statistic for record in columns] == ["completion"]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney.machine.file import load
 from hockney.models.base import predict
@@ -34,9 +35,7 @@ def collective(name: str) -> CollectiveModel:
 
 
 def time_s(name: str, ranks: int, size_B: float) -> float:
-    found = collective(name).time_s(ranks, size_B)
-    assert found is not None
-    return found
+    return not_none(collective(name).time_s(ranks, size_B))
 
 
 @pytest.mark.parametrize(

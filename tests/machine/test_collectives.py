@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.machine import collectives
@@ -98,8 +99,7 @@ def test_what_was_thinned_out_is_not_contradicted(tmp_path: Path, monkeypatch: p
         time = (2 + np.log2(count) + size_B / 1000) * np.exp(np.sin(count / 3) / 4 + 0.01 * lot.normal())
         where = f"core,1,{count},{count},{size_B}"
         rows.append(f"s,m,bcast,default,{where},completion,{time},0,{time * 0.98},{time * 1.02}")
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    path = written(tmp_path / "t.csv", "\n".join(rows) + "\n")
     (thin,) = build(path).collectives
     monkeypatch.setattr(collectives, "MOST_POINTS", len(rows))
     (full,) = build(path).collectives
@@ -140,8 +140,7 @@ def test_a_point_has_the_range_of_its_repetitions_and_a_single_time_none(
     for count, size_B, repetition in product((2, 4, 8, 16), (8, 64, 512), range(repetitions)):
         time = (np.log2(count) + size_B / 1000) * (1 + repetition / 100)
         rows.append(f"s,m,bcast,default,core,1,{count},{count},{size_B},completion,{time},{repetition}")
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    path = written(tmp_path / "t.csv", "\n".join(rows) + "\n")
     (model,) = build(path).collectives
     assert {row.get("low_s") is not None for row in model.points} == {has_interval}
     assert {row.get("high_s") is not None for row in model.points} == {has_interval}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.factories import version_1
+from tests.factories import not_none, version_1
 
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
@@ -51,8 +51,7 @@ def test_nothing_is_guessed(machine: Machine) -> None:
     ],
 )
 def test_of_a_topology_all_links_sending(machine: Machine, topology: str, worst: float) -> None:
-    found = Congestions(machine, topology).at()
-    assert found is not None
+    found = not_none(Congestions(machine, topology).at())
     assert found.is_bound
     assert found.value == pytest.approx(worst)
     assert found.definition.text == f"C = {worst:.3g}"
@@ -74,8 +73,7 @@ def test_what_is_known_by_proof_is_what_assignments_find(machine: Machine, topol
     network = parse_spec(topology)
     everybody = Allocated(Links.of(network), np.arange(network.nodes))
     routed = study(everybody, traffic="worst_permutation", routing="shortest", size_B=1.0)
-    found = Congestions(machine, topology).at()
-    assert found is not None
+    found = not_none(Congestions(machine, topology).at())
     assert found.value == pytest.approx(routed.factor_of_all_links)
 
 
@@ -90,8 +88,7 @@ def test_what_is_known_by_proof_is_what_assignments_find(machine: Machine, topol
 def test_no_pairing_exceeds_it(machine: Machine, topology: str, traffic: str) -> None:
     network = parse_spec(topology)
     everybody = Allocated(Links.of(network), np.arange(network.nodes))
-    found = Congestions(machine, topology).at()
-    assert found is not None
+    found = not_none(Congestions(machine, topology).at())
     assert found.is_bound
     assert found.value is not None
     for seed in range(3):
@@ -107,8 +104,7 @@ def test_where_no_assignment_is_possible_nothing_is_called_a_bound(
     machine: Machine, topology: str, far: float
 ) -> None:
     machine.topology = topology
-    found = Congestions(machine).at()
-    assert found is not None
+    found = not_none(Congestions(machine).at())
     assert found.value == far
     assert not found.is_bound
     assert "worst by distance, not a bound" in found.definition.source
@@ -122,16 +118,13 @@ def test_other_large_networks_are_routed_only_on_request(machine: Machine) -> No
 def test_measured_comes_before_the_machines_topology_and_after_a_given_one(machine: Machine) -> None:
     machine.topology = "torus:4"
     machine.effects = [effect(worst_congestion=2.5)]
-    found = Congestions(machine).at()
-    assert found is not None
+    found = not_none(Congestions(machine).at())
     assert (found.value, found.definition.source) == (2.5, "a paper")
     assert found.network is not None
-    given = Congestions(machine, "torus:8").at()
-    assert given is not None
+    given = not_none(Congestions(machine, "torus:8").at())
     assert given.value == pytest.approx(6)
     machine.effects = []
-    own = Congestions(machine).at()
-    assert own is not None
+    own = not_none(Congestions(machine).at())
     assert own.value == pytest.approx(2)
 
 
@@ -157,15 +150,13 @@ def test_it_is_of_the_network_and_of_the_entrys_mpi_and_variant(machine: Machine
     assert [at("a"), at("b"), at("b", "default"), at()] == [2.0, 3.0, 3.0, 3.0]
     assert [at("a", "tuned"), at("a", "other")] == [7.0, None]
     assert all_of_them.at().value == 3.0  # type: ignore[union-attr]
-    given = Congestions(machine, "torus:8").at(machine.point_to_point[0])
-    assert given is not None
+    given = not_none(Congestions(machine, "torus:8").at(machine.point_to_point[0]))
     assert given.value == pytest.approx(6)
 
 
 def test_a_published_formula_has_no_number(machine: Machine) -> None:
     machine.effects = [effect(C_per_cbrt_P=1.5)]
-    found = Congestions(machine).at()
-    assert found is not None
+    found = not_none(Congestions(machine).at())
     assert (found.value, found.definition.text) == (None, "C = 1.5·∛P")
     assert not found.is_bound, "it is of the farthest pairing"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.factories import not_none
+from tests.factories import regime as line
 
 from hockney.machine.file import Entry, Measurements, Point
 from hockney.machine.formula import (
@@ -161,13 +163,8 @@ def test_a_share_has_no_unit() -> None:
 
 
 def measured(*sizes_B: int) -> Entry:
-    def line(low_B: float, high_B: float | None, rate_B_per_s: float) -> Regime:
-        zero = Parameter(value=0.0, unit="s")
-        slope = Parameter(value=1 / rate_B_per_s, unit="s/B")
-        return Regime(min_B=low_B, max_B=high_B, alpha_s=zero, beta_s_per_B=slope)
-
     points = [Point(size_B=size_B, time_s=1.0) for size_B in sizes_B]
-    fit = Fit(model="piecewise", regimes=[line(0, 1000, 2e9), line(1000, None, 5e9)])
+    fit = Fit(model="piecewise", regimes=[line(0, 1 / 2e9, 0, 1000), line(0, 1 / 5e9, 1000)])
     return Entry(
         operation="pingpong", fits={"piecewise": fit}, measurements=Measurements(campaign="", points=points)
     )
@@ -181,22 +178,13 @@ def test_a_bandwidth_needs_two_sizes_where_any_regime_has_them(
     sizes_B: tuple[int, ...], rate_B_per_s: float
 ) -> None:
     entry = measured(*sizes_B)
-    found = bandwidth(entry, entry.fits["piecewise"])
-    assert found is not None
+    found = not_none(bandwidth(entry, entry.fits["piecewise"]))
     assert found.value == pytest.approx(rate_B_per_s)
 
 
 def test_half_the_bandwidth_is_half_of_the_one_that_is_told() -> None:
     # 1 µs + n/2 GB/s: half is reached at 2000 B; one slow size beyond 1 MB says nothing of a slope.
-    regimes = [
-        Regime(
-            min_B=low_B,
-            max_B=high_B,
-            alpha_s=Parameter(value=1e-6, unit="s"),
-            beta_s_per_B=Parameter(value=1 / rate, unit="s/B"),
-        )
-        for low_B, high_B, rate in ((0, 1e6, 2e9), (1e6, None, 1e8))
-    ]
+    regimes = [line(1e-6, 1 / 2e9, 0, 1e6), line(1e-6, 1 / 1e8, 1e6)]
     points = [Point(size_B=size_B, time_s=1.0) for size_B in (8, 1000, 2_000_000)]
     fit = Fit(model="piecewise", regimes=regimes, n_half_B=Parameter(value=105.0, unit="B"))
     measurements = Measurements(campaign="", points=points)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.command_line import outcome
+from tests.command_line import succeeded
 
 from hockney.machine.hops import hops_effects
 from hockney.network.topologies.base import parse_spec
@@ -54,8 +54,7 @@ def test_a_planted_line_comes_back(campaign: Path) -> None:
 
 def over(machine: Path, hops: int, size_B: int = 8, *more: str) -> dict[str, Any]:
     words = ("--machine", machine, "--bytes", f"{size_B}", "--hops", f"{hops}", "--json")
-    code, out, err = outcome("predict", "pingpong", *words, *more)
-    assert code == 0, err
+    out = succeeded("predict", "pingpong", *words, *more)
     answer = json.loads(out)
     (message,), (together,) = answer["predictions"], answer["with_effects"]
     assert all(term["time_s"] >= 0 for term in together["terms"])
@@ -65,8 +64,7 @@ def over(machine: Path, hops: int, size_B: int = 8, *more: str) -> dict[str, Any
 def test_a_message_over_more_hops(campaign: Path, tmp_path: Path) -> None:
     """The planted time at every distance; beyond the 1 to 4 measured it is marked, and its interval grows."""
     machine = tmp_path / "m.json"
-    code, _, err = outcome("fit", campaign, "-o", machine, "--topology", "torus:8")
-    assert code == 0, err
+    succeeded("fit", campaign, "-o", machine, "--topology", "torus:8")
     for hops in (1, 3, 4, 6):
         for size_B in (8, 100, 4096):
             found = over(machine, hops, size_B)

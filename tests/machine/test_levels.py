@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests import factories
-from tests.command_line import outcome
+from tests.command_line import outcome, succeeded
 from tests.factories import references
 
 from hockney.errors import RequestError
@@ -130,8 +130,7 @@ def test_it_survives_its_file_and_verbs_say_it(tmp_path: Path, visits: list[Reco
     save(machine, path)
     assert dumps(load(path)) == dumps(machine)
     words = "3.2 × as long in 32 % of it"
-    code, out, _ = outcome("show", path)
-    assert code == 0
+    out = succeeded("show", path)
     assert words in out
     _, out, _ = outcome("show", path, "--format", "summary")
     assert [line.split()[0] for line in out.splitlines()[1:]] == [

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.factories import not_none
 
 from hockney.errors import RequestError
 from hockney.machine.file import dumps, load, loads
@@ -28,8 +29,7 @@ def test_saving_gives_the_same_bytes(path: Path) -> None:
 
 def test_a_file_of_ones_own_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    folder = shipped_folder()
-    assert folder is not None
+    folder = not_none(shipped_folder())
     shutil.copy(folder / "orfeo_thin.json", tmp_path / "bluegene_p.json")
     assert load(Path("bluegene_p.json")).system.name == "ORFEO thin"
     assert load(Path("bluegene_p")).system.name == "Blue Gene/P", "without .json it is the published one"

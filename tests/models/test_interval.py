@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney.models._lines import one_regime
 from hockney.models.base import Fit, Parameter, Quality, corrected, drift, interval, models
@@ -41,8 +42,7 @@ def series(caches: Caches | None = None) -> Series:
 
 
 def reach(fit: Fit, size_B: float, measured: Series | None) -> float:
-    bounds = interval(fit, size_B, measured)
-    assert bounds is not None
+    bounds = not_none(interval(fit, size_B, measured))
     low_s, high_s = map(float, bounds)
     assert high_s * low_s == pytest.approx((1e-6 + 1e-10 * size_B) ** 2), "as far below as above"
     return math.log(high_s / low_s) / 2
@@ -116,8 +116,7 @@ def test_the_prediction_interval_covers_unseen_sizes() -> None:
         time = time * np.exp(0.03 * rng.standard_normal(sizes.size))
         seen_s = time[::2]
         seen = Series({}, sizes[::2], seen_s, seen_s, seen_s)
-        bounds = interval(models.get("piecewise")(seen), sizes[1:-1:2], seen)
-        assert bounds is not None
+        bounds = not_none(interval(models.get("piecewise")(seen), sizes[1:-1:2], seen))
         covered.append((bounds[0] <= time[1:-1:2]) & (time[1:-1:2] <= bounds[1]))
     # Calibrated on sizes left out one at a time, whose neighbours are twice as far: rather too wide than not.
     assert np.mean(covered) > 0.93

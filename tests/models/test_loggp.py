@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.factories import holds
 
 from hockney.errors import RequestError
 from hockney.models.base import models, predict
@@ -58,10 +59,7 @@ def test_a_gap_that_is_the_larger_of_two_is_not_taken_for_their_sum() -> None:
     assert found.parameters["g"].value == pytest.approx(G_MESSAGE, rel=0.03)
     assert found.parameters["G"].value == pytest.approx(G_BYTE, rel=0.03)
     for name, truth in (("g", G_MESSAGE), ("G", G_BYTE)):
-        low, high = found.parameters[name].low, found.parameters[name].high
-        assert low is not None
-        assert high is not None
-        assert low < truth < high
+        assert holds(found.parameters[name], truth)
     assert found.gap_is_larger
     assert not models.get("loggp")(exact).gap_is_larger
     assert any("larger" in note for note in found.notes)
@@ -81,9 +79,7 @@ def test_intervals_of_the_measurements_reach_the_parameters() -> None:
     # The worst of all ends: (1.5 − 10 %) − 1.1 · (0.2 + 0.3) µs and (1.5 + 10 %) − 0.9 · 0.5 µs.
     assert (latency.low, latency.high) == pytest.approx((0.8e-6, 1.2e-6), rel=1e-9)
     gap = found.parameters["g"]
-    assert gap.low is not None
-    assert gap.high is not None
-    assert gap.low < G_MESSAGE < gap.high
+    assert holds(gap, G_MESSAGE)
 
 
 def test_overlap_clamps_the_latency_and_says_so() -> None:
@@ -99,9 +95,7 @@ def test_the_interval_of_alpha_holds_it(latency_s: float) -> None:
     """α is the one-way time less G, here 0.1 ns, or more than it where L is set to 0; intervals of ±10⁻⁵."""
     found = models.get("loggp")(series(width=1e-5, latency_s=latency_s))
     alpha = found.regimes[0].alpha_s
-    assert alpha.low is not None
-    assert alpha.high is not None
-    assert alpha.low <= alpha.value <= alpha.high
+    assert holds(alpha, alpha.value)
     # Still that of the one-way time at its other end.
     one_way = latency_s + O_S + O_R
     end, expected = (alpha.high, one_way * (1 + 1e-5)) if latency_s > 0 else (alpha.low, one_way * (1 - 1e-5))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney.models.base import models, predict
 from hockney.records.series import Series
@@ -19,8 +20,7 @@ def test_errors_are_those_of_the_fit_and_of_fits_without_each_point(model: str, 
     time_s = time_s * np.exp(0.1 * rng.standard_normal(SIZES.size))
     # Without intervals nothing is drawn anew, and a fit without a point is as whole as the fit.
     series, fit = Series({}, SIZES, time_s, time_s, time_s, 4096.0), models.get(model)
-    quality = fit(series).quality
-    assert quality is not None
+    quality = not_none(fit(series).quality)
     error = np.abs(predict(fit(series), SIZES) / time_s - 1)
     without = [predict(fit(series.take(size != SIZES)), size) for size in SIZES]
     unseen = np.abs(np.array(without) / time_s - 1)

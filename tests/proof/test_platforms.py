@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.command_line import run_hockney
+from tests.factories import written
 
 pytestmark = pytest.mark.simulated
 
@@ -200,8 +201,7 @@ def test_every_hop_of_a_fat_tree_is_counted(second: int, links: int, tmp_path: P
     )
     # The pair that is measured is that of the first two ranks: under one leaf switch, or under two.
     order = [0, second, *(number for number in range(1, 64) if number != second)]
-    hosts = tmp_path / "hosts"
-    hosts.write_text("".join(f"node-{number}\n" for number in order), encoding="utf-8")
+    hosts = written(tmp_path / "hosts", "".join(f"node-{number}\n" for number in order))
     given = Platform(links * latency_s, bandwidth_B_per_s, (o_s, 0), (o_r, 0), NEVER_B, "SPLITDUPLEX")
     words = ["--operation", LOGGP, "--ranks", "64", "--hosts", str(hosts), "--bytes", "0,8,1KiB,64KiB,1MiB"]
     found = fitted(tmp_path, platform, given.settings(), *words)["pingpong"]

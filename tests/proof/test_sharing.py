@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.command_line import run_hockney
+from tests.factories import written
 
 pytestmark = pytest.mark.simulated
 
@@ -91,8 +92,7 @@ def test_a_shared_backbone_is_what_pairs_at_once_inject(tmp_path: Path) -> None:
 
 def test_the_link_of_a_node_is_what_its_ranks_share(tmp_path: Path) -> None:
     # A backbone that is no limit; four ranks on either of two hosts, whose links a pair alone fills.
-    hosts = tmp_path / "hosts"
-    hosts.write_text("node-0\nnode-1\n" * 4, encoding="utf-8")
+    hosts = written(tmp_path / "hosts", "node-0\nnode-1\n" * 4)
     platform = star(tmp_path / "pair.xml", 2, 100)
     words = ["--bytes", "64KiB,1MiB", "--locality", "network", "--hosts", str(hosts)]
     found = effect(tmp_path, "injection", platform, *words, ranks=8)

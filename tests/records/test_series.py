@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests import factories
+from tests.factories import refusing
 
 from hockney.errors import RequestError
 from hockney.records.journal import LaunchLine
@@ -120,16 +121,14 @@ def test_dedicated_measurements_of_the_same_pair_are_related() -> None:
 def test_an_unknown_operation_lists_those_there_are() -> None:
     frame = from_records([record(8, 1e-6), record(8, 1e-6, operation="pingping")])
     for ask in (lambda: series(frame, "pingpng"), lambda: default_statistic(frame, "pingpng")):
-        with pytest.raises(RequestError, match="no 'pingpng'") as caught:
+        with refusing("no 'pingpng'", "pingping, pingpong"):
             ask()
-        assert "pingping, pingpong" in caught.value.hint
 
 
 def test_an_unknown_statistic_lists_those_there_are() -> None:
     frame = from_records([record(8, 1e-6)])
-    with pytest.raises(RequestError, match="completion") as caught:
+    with refusing("completion", "one_way"):
         series(frame, "pingpong", "completion")
-    assert "one_way" in caught.value.hint
     with pytest.raises(RequestError, match="made of times"):
         series(frame, "pingpong", "bandwidth_B_per_s")
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 from tests import factories
-from tests.factories import references
+from tests.factories import ends, not_none, references
 
 from hockney.records.levels import common, in_words
 from hockney.records.record import Record
@@ -279,10 +279,9 @@ def test_visits_of_one_launch_are_no_independent_witnesses(launches: int, each: 
             for number, offset in enumerate(offsets)
         ]
         (record,) = settle(visits, {}).records
-        assert record.low is not None
-        assert record.high is not None
-        held += record.low <= 1.0 <= record.high
-        widths.append(np.log(record.high / record.low) / 2)
+        low, high = ends(record)
+        held += low <= 1.0 <= high
+        widths.append(np.log(high / low) / 2)
     assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
     # An oracle that knows both errors: Student's t of a median, whose error is 1.25 times a mean's.
     oracle = stats.t.ppf(0.975, launches - 1) * 1.25 * np.hypot(0.05, 0.02 / np.sqrt(each)) / np.sqrt(launches)
@@ -298,8 +297,7 @@ def test_a_ratio_in_pairs_does_not_see_what_both_have_in_common(launches: int, e
             {str(launch): row.tolist() for launch, row in enumerate(common + lot.normal(0.0, 0.01, common.shape))}
             for _ in range(2)
         )
-        ratio = ratio_in_pairs({**one, "alone": [9.0]}, other)
-        assert ratio is not None
+        ratio = not_none(ratio_in_pairs({**one, "alone": [9.0]}, other))
         held += abs(ratio[0]) <= ratio[1]
         reaches.append(ratio[1])
     assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
@@ -318,8 +316,7 @@ def test_a_ratio_that_differs_from_launch_to_launch_says_so(launches: int, each:
             }
             for _ in range(2)
         )
-        ratio = ratio_in_pairs(one, other)
-        assert ratio is not None
+        ratio = not_none(ratio_in_pairs(one, other))
         held += abs(ratio[0]) <= ratio[1]
     assert held / draws >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / draws)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import written
 
 from hockney.machine.build import build
 from hockney.models.collectives.base import CollectiveModel
@@ -74,8 +75,7 @@ def test_models_are_those_of_the_statistic_that_is_asked_for(tmp_path: Path, has
         for statistic, factor in (("mean_over_ranks", 1), ("max_over_ranks", 10)):
             time_us = factor * (10 + 0.01 * size_B)
             rows.append(f"s,m,bcast,default,core,1,{ranks},{ranks},{size_B},{statistic},{time_us},0")
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    path = written(tmp_path / "t.csv", "\n".join(rows) + "\n")
     machine = build(path) if has_file else None
     sections = make(path, Wish(machine, statistic="mean_over_ranks")).sections
     (section,) = (section for section in sections if section.title == "Bcast")

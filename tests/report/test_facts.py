@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.factories import not_none
 
 from hockney.machine.file import Point
 from hockney.machine.reservations import launch_spreads, reservations
@@ -44,8 +45,7 @@ def test_no_model_no_headline(curve: Make) -> None:
 def test_piecewise_before_hockney_before_any_other(curve: Make, line: Callable[..., Fit]) -> None:
     fits = {"asymptotic": line(1e-6, 1e-9), "hockney": line(2e-6, 1e-9), "piecewise": line(3e-6, 1e-9)}
     for name, latency in (("piecewise", 3e-6), ("hockney", 2e-6), ("asymptotic", 1e-6)):
-        head = headline(curve([(1, 1e-6)], fits), [])
-        assert head is not None
+        head = not_none(headline(curve([(1, 1e-6)], fits), []))
         assert (head.model, head.latency_s.value) == (name, latency)
         del fits[name]
 
@@ -56,16 +56,14 @@ def test_latency_of_the_first_regime_and_bandwidth_of_the_last(curve: Make, line
         model="piecewise",
         regimes=[first.model_copy(update={"max_B": 8.0}), last.model_copy(update={"min_B": 8.0})],
     )
-    head = headline(curve([(1, 1e-6)], {"piecewise": fit}), [])
-    assert head is not None
+    head = not_none(headline(curve([(1, 1e-6)], {"piecewise": fit}), []))
     assert head.latency_s.value == 1e-6
     assert head.bandwidth_B_per_s is not None
     assert head.bandwidth_B_per_s.value == pytest.approx(10e9)
 
 
 def test_highest_throughput_is_measured(curve: Make, line: Callable[..., Fit]) -> None:
-    head = headline(curve([(0, 1e-6), (1000, 1e-6), (4000, 8e-6)], {"piecewise": line(1e-6, 1e-9)}), [])
-    assert head is not None
+    head = not_none(headline(curve([(0, 1e-6), (1000, 1e-6), (4000, 8e-6)], {"piecewise": line(1e-6, 1e-9)}), []))
     assert head.highest_throughput_B_per_s == pytest.approx(1e9)
     assert head.fastest_at_B == 1000
 
@@ -73,8 +71,7 @@ def test_highest_throughput_is_measured(curve: Make, line: Callable[..., Fit]) -
 def test_bandwidth_of_all_pairs(curve: Make, line: Callable[..., Fit]) -> None:
     fit = line(1e-6, 1e-9)
     fit.regimes[0].beta_s_per_B = Parameter(value=1e-9, low=0.5e-9, high=2e-9, unit="s/B")
-    found = curve([(1, 1e-6)], operation="bandwidth", other={"pairs": "4"}).bandwidth(fit)
-    assert found is not None
+    found = not_none(curve([(1, 1e-6)], operation="bandwidth", other={"pairs": "4"}).bandwidth(fit))
     assert [found.value, found.low, found.high] == pytest.approx([4e9, 2e9, 8e9])
     assert curve([(1, 1e-6)]).bandwidth(line(1e-6, 0.0)) is None
 

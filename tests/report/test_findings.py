@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.factories import not_none
 
 from hockney.models.base import Fit
 from hockney.models.over_ranks.choice import AlgorithmChoice
@@ -91,8 +92,7 @@ def test_a_noisy_point_is_no_peak_anywhere(
     times_s = {2**16: 2**16 / 2e9, 2**20: 2**20 / 1.9e9}
     points = [(n, t, t / 1.01, t * (2 if n == 2**16 else 1.01)) for n, t in times_s.items()]
     noisy = curve(points, {"hockney": line(0, 1 / 2e9)})
-    headlined = headline(noisy, [])
-    assert headlined is not None
+    headlined = not_none(headline(noisy, []))
     assert headlined.highest_throughput_B_per_s == pytest.approx(1.9e9)
     assert "measured peak 1.9 GB/s at 1 MiB" in headlined.text
     assert in_words(noisy).endswith("the measured peak is 1.9 GB/s at 1 MiB.")

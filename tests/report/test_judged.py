@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from tests.factories import not_none
 
 from hockney.errors import RequestError
 from hockney.predict.points import points
@@ -29,8 +30,7 @@ def table(ranks: range | tuple[int, ...], sizes: tuple[int, ...] = (8, 1024), sy
 def test_more_ranks_than_were_trained_are_asked_for() -> None:
     made = judged(table(range(2, 18)), "bcast", lambda _: None)
     assert made.drawing is not None
-    result = made.result
-    assert result is not None
+    result = not_none(made.result)
     # Sixteen numbers of ranks, half of them; two algorithms and two sizes.
     assert (result.train, result.test) == ("ranks <= 9", "ranks > 9")
     assert (result.n_train, result.n_test) == (32, 32)

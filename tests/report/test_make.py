@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.factories import EVIL, ring_run
+from tests.factories import EVIL, ring_run, written
 
 from hockney import reading
 from hockney.errors import RequestError
@@ -253,8 +253,7 @@ def test_many_configurations_are_folded_but_their_figures_written(
 def test_a_tidy_table_has_a_page_too(tmp_path: Path) -> None:
     header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
     rows = [f"s,m,pingpong,default,core,1,2,2,{n},one_way,{2 + n / 1e3},0" for n in SIZES]
-    table = tmp_path / "table.csv"
-    table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    table = written(tmp_path / "table.csv", "\n".join([header, *rows]) + "\n")
     report = make(table)
     assert Page(report.html).open == []
     assert any(text.startswith("22 of 22 points have no interval") for text in report.warnings)

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.collections import LineCollection, PatchCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from tests.factories import written
 
 from hockney.network.bisection.measure import measure
 from hockney.network.topologies.base import parse_spec
@@ -107,8 +108,7 @@ def test_the_legend_says_how_many_links_a_line_stands_for(spec: str, words: str)
     "text", ["a b\n", "a b\nb c\nc a\n", "switch s\nnode a\na s\n", "switch s t\na s\ns t\nt b\n"]
 )
 def test_small_edge_lists(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "network.txt"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "network.txt", text)
     figure, alt = drawn(f"edges:{path}")
     assert "edge list" in alt
     assert sum(dots(figure, colour) for colour, _ in HALVES) == parse_spec(f"edges:{path}").nodes

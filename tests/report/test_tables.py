@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.factories import not_none
+
 from hockney.machine.file import Point
 from hockney.models.base import Fit, Parameter, Quality
 from hockney.report.curves import MessageCurve
@@ -67,8 +69,7 @@ def test_quality(curve: Make, line: Callable[..., Fit]) -> None:
 def test_named_parameters_do_not_repeat_the_regimes(curve: Make, line: Callable[..., Fit]) -> None:
     fit = line(1e-6, 1e-9)
     fit.parameters = {"latency_s": Parameter(value=1e-6, unit="s"), "o_s": Parameter(value=3e-8, unit="s")}
-    table = named(curve([(1, 1e-6)], {"m": fit}).entry)
-    assert table is not None
+    table = not_none(named(curve([(1, 1e-6)], {"m": fit}).entry))
     assert table.rows == [["m", "o_s", "0.03 µs", "—"]]
     assert named(curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)}).entry) is None
 

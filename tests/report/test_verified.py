@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.factories import not_none
+
 from hockney.records.verification import Proof, Verification, VerifiedCell
 from hockney.report.verified import section
 
@@ -24,8 +26,7 @@ def cell(size_B: int, gain: float | None, *, is_kept: bool) -> VerifiedCell:
 def said(*cells: VerifiedCell, proofs: tuple[Proof, ...] = ()) -> list[str]:
     """The answers of a page, in its order."""
     found = Verification(time="", target="", library="", launches=6, proofs=list(proofs), cells=list(cells))
-    made = section(found)
-    assert made is not None
+    made = not_none(section(found))
     assert {one.anchor for one in made.findings} == {made.id}
     return [one.text for one in made.findings]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.factories import not_none
 from tests.runner.sessions import LIMIT_S, session_of, start
 
 from hockney.errors import RequestError
@@ -115,8 +116,7 @@ def test_a_size_beyond_memory_is_refused_and_the_next_served(session: Session) -
 
 def test_a_killed_rank_ends_the_launch_with_a_message(mpi: Mpi) -> None:
     session = start(mpi)
-    pid = session.hello.ranks[1].pid
-    assert pid is not None
+    pid = not_none(session.hello.ranks[1].pid)
     os.kill(pid, signal.SIGKILL)
 
     def go_on() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.factories import written
 from tests.processes import MARK, holding
 
 from hockney.errors import EnvironmentLack
@@ -37,8 +38,7 @@ def launch(tmp_path: Path, mark: str) -> Marked:
     """Start a Python program as if it were a launcher."""
 
     def start(code: str, *arguments: str) -> Process:
-        program = tmp_path / "launcher.py"
-        program.write_text(textwrap.dedent(code), encoding="utf-8")
+        program = written(tmp_path / "launcher.py", textwrap.dedent(code))
         return Process([sys.executable, "-S", str(program), *arguments], {**os.environ, MARK: mark})
 
     return start

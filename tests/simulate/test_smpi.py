@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.command_line import run_hockney
+from tests.factories import written
 
 from hockney import _core
 from hockney._core import CostCurves, Network
@@ -112,8 +113,7 @@ PIECE_B = 128 * 1024
 @pytest.mark.simulated
 def test_a_pipeline_of_calls_that_block_takes_as_many_rounds_as_are_counted(tmp_path: Path) -> None:
     """2 (S − 1) + P − 1 messages one after another; Open MPI's, which receives ahead, takes S + P − 2."""
-    flat = tmp_path / "switch.xml"
-    flat.write_text(SWITCH, encoding="utf-8")
+    flat = written(tmp_path / "switch.xml", SWITCH)
     variant = "alone: --cfg=smpi/bcast:ompi_pipeline --cfg=network/crosstraffic:0"
     asked = ["--operation", "bcast", "--algorithm", "default,blocking_pipeline", "--segment", str(PIECE_B)]
     words = ["--rank-counts", "3,8", "--bytes", "128KiB,512KiB,1MiB,4MiB", "--variant", variant, "--ranks", "8"]

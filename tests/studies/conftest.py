@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.campaign.fake_campaign import fake_launch
+from tests.factories import written
 
 from hockney.studies import perform
 
@@ -30,6 +31,4 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study of two campaigns, on a runner that needs no MPI."""
     monkeypatch.setattr(perform, "launches", lambda _: [fake_launch("good")])
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    path = tmp_path / "two.toml"
-    path.write_text(TWO, encoding="utf-8")
-    return path
+    return written(tmp_path / "two.toml", TWO)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import refused, succeeded
+from tests.factories import written
 
 from hockney.campaign.estimate import LAUNCH_S, VISIT_SHARE, estimate
 from hockney.campaign.plan import Plan
@@ -34,8 +35,7 @@ a_run_s = "2s"
 
 def planned(text: str, tmp_path: Path, ranks: int = 4, **other: object) -> list[StudyStep]:
     asked = StudyRequest.model_validate({"name": "own", "ranks": ranks, "placements": ["core"], **other})
-    path = tmp_path / "own.toml"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "own.toml", text)
     return steps(find(str(path)), asked, tmp_path / "steps")
 
 

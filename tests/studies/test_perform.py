@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.command_line import outcome, refused, succeeded
+from tests.factories import written
 from tests.studies.conftest import TWO
 
 from hockney.campaign.loop import Outcome
@@ -202,9 +203,7 @@ def tidy(tmp_path: Path, *sizes_B: int) -> Path:
         best = {"chain": 1.0, "binary": 2.0} if size < 100 else {"chain": 2.0, "binary": 1.0}
         for name, factor in {**best, "linear": 3.0, "default": 1.5}.items():
             rows.append(f"s,m,bcast,{name},core,1,8,8,{size},max_over_ranks,{factor * (10 + size / 1000)},0")
-    table = tmp_path / "tidy.csv"
-    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return table
+    return written(tmp_path / "tidy.csv", "\n".join(rows) + "\n")
 
 
 def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, succeeded
 from tests.terminal import test_style
 from tests.terminal.test_style import sentences
 from tests.terminal.test_vocabulary import OF_TYPER, verbs
@@ -85,8 +85,7 @@ def test_every_verb_stands_under_a_heading() -> None:
 
 
 def test_without_a_verb_one_screen_says_where_to_start() -> None:
-    code, said, _ = outcome()
-    assert code == 0
+    said = succeeded()
     assert len(said.splitlines()) <= 24
     assert "hockney measure" in said
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.factories import written
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.library import RULES, SELECTION
@@ -46,8 +47,7 @@ FREE = "1 7 1 0 1 0 0 0 0"
     ],
 )
 def test_what_open_mpi_would_not_take_is_said(version: str, text: str, said: str, tmp_path: Path) -> None:
-    file = tmp_path / "rules"
-    file.write_text(text + "\n", encoding="utf-8")
+    file = written(tmp_path / "rules", text + "\n")
     found = traps(openmpi(version), [(RULES, str(file))])
     assert len(found) == bool(said)
     assert all(f"Open MPI {version} does not take the rules of {file}" in line and said in line for line in found)
@@ -96,8 +96,7 @@ def test_a_selection_is_used_though_the_one_built_in_is_not_found(
         raise EnvironmentLack("not found in its library", "")
 
     monkeypatch.setattr(_mpich, "built_in", built_in)
-    file = tmp_path / "selection.json"
-    file.write_text("{}", encoding="utf-8")
+    file = written(tmp_path / "selection.json", "{}")
     mpi = Mpi("mpich", "4.0.2", "4.0", Path("/x/mpicc"), Path("/x/mpiexec"), "hydra")
     said = traps(mpi, [(SELECTION, str(file))])
     assert said == [f"the rules of {file} could not be checked: not found in its library"]

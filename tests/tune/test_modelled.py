@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.factories import written
 
 from hockney.records import table
 from hockney.tune.modelled import calibrated
@@ -23,8 +24,7 @@ def test_a_default_that_nobody_knows_keeps_its_ratio_to_the_fastest(tmp_path: Pa
         for name, rounds in (("default", depth / 3), ("binomial", depth), ("linear", ranks - 1))
         for time_us in [rounds * (100 + size_B / 10)]
     ]
-    file = tmp_path / "t.csv"
-    file.write_text(HEAD + "".join(rows))
+    file = written(tmp_path / "t.csv", HEAD + "".join(rows))
     cells = calibrated(table.load(file), "bcast", lambda _: True, [64])
     assert [cell.bytes for cell in cells] == list(SIZES)
     for cell in cells:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.factories import not_none
 from tests.tune.planted import record
 
 from hockney.errors import RequestError
@@ -62,8 +63,7 @@ def test_what_slows_a_whole_turn_down_cancels() -> None:
 
 
 def test_an_interval_holds_what_was_seen_where_launches_differ_by_thousands() -> None:
-    ratio = times([1.0, 7400.0, 1.0, 5000.0], [1.0] * 4).ratio("default", "tuned", POINT)
-    assert ratio is not None
+    ratio = not_none(times([1.0, 7400.0, 1.0, 5000.0], [1.0] * 4).ratio("default", "tuned", POINT))
     assert ratio.low <= 1.0
     assert ratio.high >= 7400.0
 
@@ -96,8 +96,7 @@ def test_times_with_and_without_caches_are_not_mixed() -> None:
 
 
 def test_one_launch_tells_nothing_and_none_is_none() -> None:
-    one = times([2.0], [1.0]).ratio("default", "tuned", POINT)
-    assert one is not None
+    one = not_none(times([2.0], [1.0]).ratio("default", "tuned", POINT))
     assert not one.is_known
     assert times([2.0], [1.0]).ratio("default", "best", POINT) is None
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, succeeded
+from tests.factories import holds
 
 from hockney.apps.cg.iterations import laws
 from hockney.apps.cg.section import section as cg
@@ -63,9 +64,7 @@ def test_intervals_of_the_law_hold_what_follows() -> None:
     for _ in range(draws):
         law = fit_iterations(sides, [2 * side * float(np.exp(noise.normal(0, 0.01))) for side in sides])
         following = law.at(1600)
-        assert following.low is not None
-        assert following.high is not None
-        inside.append(following.low <= 3200 * float(np.exp(noise.normal(0, 0.01))) <= following.high)
+        inside.append(holds(following, 3200 * float(np.exp(noise.normal(0, 0.01)))))
     # 95 % to three standard deviations of 200 draws.
     assert sum(inside) / draws >= 0.904
 
@@ -82,8 +81,7 @@ def test_predicting_a_solution_from_runs(tmp_path: Path, monkeypatch: pytest.Mon
     for side, iterations in SIZES.items():
         folder.append(solved(side, iterations))
     words = ("predict", "cg", "--size", "800x800", "--ranks", "1,2", "--table", "runs", "--machine", str(MACHINE))
-    code, out, _ = outcome(*words, "--json")
-    assert code == 0, out
+    out = succeeded(*words, "--json")
     made = json.loads(out)
     law = laws(folder.apps())[2, 1e-6]
     count = made["solution"]["iterations"]

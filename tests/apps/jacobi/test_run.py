@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.factories import Run, verb
+from tests.command_line import Run
+from tests.factories import verb
 
 from hockney.runner.mpi import Mpi
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.factories import jacobi_run
+from tests.factories import holds, jacobi_run, not_none
 
 from hockney.apps.jacobi.links import FormulaLinks, farthest, links_of
 from hockney.apps.jacobi.printed import MODELS, Links
@@ -75,8 +75,7 @@ def planted(draws: int) -> tuple[list[float], float, float]:
             assert run.ratio.high is not None
             errors.append(run.ratio.value / truth - 1)
             inside.append(run.ratio.low <= truth <= run.ratio.high)
-        made = table.study()
-        assert made is not None
+        made = not_none(table.study())
         found += made.broken is not None and (made.broken.before, made.broken.after) == (24, 25)
     return errors, sum(inside) / len(inside), found / draws
 
@@ -123,9 +122,7 @@ def planted_links(tmp_path: Path, draws: int) -> tuple[list[float], list[bool]]:
             found = links_of(made, locality, {})
             for parameter, truth in zip((found.latency_s, found.bandwidth_B_per_s), truths, strict=True):
                 errors.append(parameter.value / truth - 1)
-                assert parameter.low is not None
-                assert parameter.high is not None
-                inside.append(parameter.low <= truth <= parameter.high)
+                inside.append(holds(parameter, truth))
     return errors, inside
 
 
@@ -176,8 +173,7 @@ def test_strong_and_weak_runs_make_tables_of_their_own() -> None:
     assert [(table.is_weak, len(table.runs)) for table in tables] == [(True, 2), (False, 2)]
     assert [side_of(table) for table in tables] == [8, None]
     # Each rank as fast as one alone, with the 2 % of both runs in the interval.
-    ratio = tables[1].runs[1].ratio
-    assert ratio is not None
+    ratio = not_none(tables[1].runs[1].ratio)
     assert ratio.value == pytest.approx(1)
     assert ratio.low == pytest.approx(math.exp(-math.hypot(math.log(1.02), math.log(1 / 0.98))), rel=1e-6)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.factories import jacobi_run
+from tests.factories import jacobi_run, not_none
 
 from hockney.apps.jacobi.section import beside_formula, reported
 from hockney.apps.jacobi.section import section as jacobi
@@ -110,8 +110,7 @@ def test_the_formula_takes_the_messages_of_the_runs_own_library_and_transport(ba
         ]
         (compared,) = beside_formula(scaling_tables(runs), Runs(runs, several))
         assert compared.lacking == []
-        predicted = compared.rows[-1].predicted
-        assert predicted is not None
+        predicted = not_none(compared.rows[-1].predicted)
         # k = 2, 16 k L² bytes: λ = 2 µs and 1 GB/s.
         assert predicted.communication_s == pytest.approx(factor * (2 * 2e-6 + 16 * 2 * 50**2 / 1e9), rel=1e-3)
 

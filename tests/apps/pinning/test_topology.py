@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.factories import written
 
 from hockney.apps.pinning.topology import here, parse, read, regular
 from hockney.errors import RequestError
@@ -62,8 +63,7 @@ LSCPU = "# comment\n# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n0,0,0,0,,0,0,0,0\n1,1
 
 
 def test_lscpu(tmp_path: Path) -> None:
-    file = tmp_path / "cpus.txt"
-    file.write_text(LSCPU, encoding="utf-8")
+    file = written(tmp_path / "cpus.txt", LSCPU)
     assert read(str(file)).cores == [(0, 2), (1,)]
     assert len(read(str(file)).units("cache")) == 2
     file.write_text(
@@ -101,8 +101,7 @@ def test_refusals(text: str, message: str) -> None:
 
 @pytest.mark.parametrize("text", ["a,b,c\n", "0,0,0,0\n0,0,0,0\n", "0,,0,0\n"])
 def test_files_that_are_none(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "cpus.txt"
-    file.write_text(text, encoding="utf-8")
+    file = written(tmp_path / "cpus.txt", text)
     with pytest.raises(RequestError, match=r"lscpu|twice"):
         read(str(file))
 

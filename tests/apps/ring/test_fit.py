@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, refused, succeeded
+from tests.factories import written
 
 from hockney.apps.ring.fit import evaluate_rings, fitted_rings
 from hockney.errors import RequestError
@@ -23,9 +24,7 @@ def table(tmp_path: Path) -> Path:
         for ranks in range(2, 13)
     ]
     rows.append("s,m,exchange,,core,1,12,2,8,max_over_ranks,3,0")
-    path = tmp_path / "rings.csv"
-    path.write_text("\n".join([HEADER, *rows]) + "\n")
-    return path
+    return written(tmp_path / "rings.csv", "\n".join([HEADER, *rows]) + "\n")
 
 
 def test_lines_of_a_table(table: Path) -> None:
@@ -38,8 +37,7 @@ def test_lines_of_a_table(table: Path) -> None:
 
 def test_fit_prints_the_lines_and_makes_no_machine_file(table: Path, tmp_path: Path) -> None:
     file = tmp_path / "m.json"
-    code, out, _ = outcome("fit", str(table), "-o", str(file))
-    assert code == 0
+    out = succeeded("fit", str(table), "-o", str(file))
     assert "7 to 12 processes: latency of a message = slope/2 = 0.8 µs" in out
     assert "no machine file" in out
     assert not file.exists()
@@ -68,14 +66,12 @@ def test_evaluate_holds_out_every_second_number_of_processes(table: Path) -> Non
     ],
 )
 def test_what_cannot_be_evaluated_is_no_defect(table: Path, words: tuple[str, ...], what: str) -> None:
-    code, _, err = outcome("evaluate", str(table), *words)
-    assert code == 2
+    err = refused("evaluate", str(table), *words)
     assert what in err
 
 
 def test_too_few_numbers_of_processes(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(f"{HEADER}\ns,m,ring,sendrecv,core,1,2,2,4,max_over_ranks,3,0\n")
+    path = written(tmp_path / "t.csv", f"{HEADER}\ns,m,ring,sendrecv,core,1,2,2,4,max_over_ranks,3,0\n")
     with pytest.raises(RequestError, match="has 5 numbers of processes"):
         evaluate_rings(path)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney.apps.ring.app import OURS, TWO_LINKS
 from hockney.apps.ring.model import (
@@ -35,8 +36,7 @@ LINKS = {WITHIN: link(0.34e-6, 6372.991e6), ACROSS: link(0.57e-6, 5530.801e6)}
 
 
 def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> RingPrediction:
-    made = predict(around_domains(ranks, CORES), LINKS.__getitem__, exchange, model)
-    assert made is not None
+    made = not_none(predict(around_domains(ranks, CORES), LINKS.__getitem__, exchange, model))
     assert made.ranks == ranks
     return made
 
@@ -66,15 +66,13 @@ def test_in_turns_the_slowest_link_is_waited_for_twice(ranks: int, one_s: float)
 @pytest.mark.parametrize("exchange", ["nonblocking", "persistent"])
 def test_both_ways_at_once_waits_once_and_serves_the_other(exchange: str) -> None:
     links = {WITHIN: Link(1e-6, 0.9e-6, 1.2e-6, 0.4e-6), ACROSS: Link(3e-6, 2.7e-6, 3.3e-6, 1.5e-6)}
-    made = predict(around_domains(4, 2), links.__getitem__, exchange)
-    assert made is not None
+    made = not_none(predict(around_domains(4, 2), links.__getitem__, exchange))
     # P (λ + n/b + o), with bounds in proportion.
     assert (made.time_s, made.low_s, made.high_s) == pytest.approx((18e-6, 16.2e-6, 19.8e-6))
 
 
 def test_an_overhead_is_never_more_than_the_message() -> None:
-    made = predict(around_domains(3, None), lambda _: Link(1e-6, None, None, 5e-6), "nonblocking")
-    assert made is not None
+    made = not_none(predict(around_domains(3, None), lambda _: Link(1e-6, None, None, 5e-6), "nonblocking"))
     # Then it is as in turns.
     assert made.time_s == pytest.approx(6e-6)
     assert (made.low_s, made.high_s) == (None, None)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories import Run, verb
+from tests.command_line import Run
+from tests.factories import verb
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 FILE = ("--machine", str(MACHINE))

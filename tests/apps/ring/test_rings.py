@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import pytest
+from tests.factories import not_none
 
 from hockney.apps.launched import Launched
 from hockney.apps.ring.app import OURS, TWO_LINKS, RingStudy
@@ -155,8 +156,7 @@ def test_the_csv_leaves_a_field_empty_where_there_is_no_value() -> None:
 def test_a_ring_of_one_process_is_no_part_of_the_line() -> None:
     # t = 1 µs + 2 µs·P but for one process, whose messages go nowhere.
     ran = curve({1: 9e-6, **{ranks: 1e-6 + 2e-6 * ranks for ranks in range(2, 9)}})
-    made = ran.fitted()
-    assert made is not None
+    made = not_none(ran.fitted())
     (segment,) = made.segments
     assert (segment.first, segment.last) == (2, 8)
     (line,) = compared([ran], None, OURS, [])[0].segments

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.factories import not_none
 
 from hockney.apps.sum3d.grid_test import Configuration, configuration, grid_test, judged
 from hockney.records.answers import Answer
@@ -112,8 +113,7 @@ def test_how_much_grids_differ_lies_in_its_interval() -> None:
     inside = []
     for _ in range(200):
         for change in (list, as_repetitions):
-            test = grid_test("", change(drawn(rng, rng.normal(0, spread, 6))))
-            assert test is not None
+            test = not_none(grid_test("", change(drawn(rng, rng.normal(0, spread, 6)))))
             inside.append(test.grids_differ_by_low <= spread <= test.grids_differ_by_high)
     assert np.mean(inside) >= 0.92
 
@@ -153,8 +153,7 @@ def test_rounds_of_a_second_launch_are_rounds_of_their_own() -> None:
             for number in range(4)
         ]
         made.append(configuration(grid, "balanced", visits))
-    found = grid_test("a sum", made)
-    assert found is not None
+    found = not_none(grid_test("a sum", made))
     assert found.values == 3 * 8
     assert found.p_value == pytest.approx(1.0)
 
@@ -166,7 +165,6 @@ def test_times_that_repeat_exactly_differ_by_what_they_differ() -> None:
         for grid, time_s in (("4x1x1", 1.0), ("2x2x1", 2.0), ("1x2x2", 3.0))
     ]
     for changed in (made, as_repetitions(made)):
-        found = grid_test("a sum", changed)
-        assert found is not None
+        found = not_none(grid_test("a sum", changed))
         differ = found.grids_differ_by, found.grids_differ_by_low, found.grids_differ_by_high
         assert differ == pytest.approx((0.5, 0.5, 0.5))

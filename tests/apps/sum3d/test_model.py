@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import written
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.sum3d.collectives import MeasuredCollectives
@@ -112,8 +113,7 @@ HEADER = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic
 
 
 def measured(tmp_path: Path, *rows: str) -> MeasuredCollectives:
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join([HEADER, *(f"s,m,{row}" for row in rows)]) + "\n")
+    path = written(tmp_path / "t.csv", "\n".join([HEADER, *(f"s,m,{row}" for row in rows)]) + "\n")
     return MeasuredCollectives.of(path)
 
 

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.factories import Run, verb
+from tests.command_line import Run
+from tests.factories import verb
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 MEMORY = ("--memory-bandwidth", "10GB/s")
@@ -29,8 +30,7 @@ def test_parts_by_hand(run: Run) -> None:
 
 
 def test_one_rank_is_one(run: Run) -> None:
-    code, out, err = run("512", "1", "1", "--ranks", "1", *MEMORY, "--locality", "package")
-    assert code == 0, err
+    out = run.prints("512", "1", "1", "--ranks", "1", *MEMORY, "--locality", "package")
     assert "on 1 rank, grid 1x1x1" in out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.factories import not_none
 
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.sum3d.app import Sum3dStudy
@@ -88,8 +89,7 @@ COSTS = MachineCosts({0: Messages.assumed(1e-6 + SIZES_B / 1e10, {})}, "a test")
 
 
 def test_predictions_stand_beside_what_was_measured() -> None:
-    made = predicted_cycle(record(), COSTS)
-    assert made is not None
+    made = not_none(predicted_cycle(record(), COSTS))
     # Rank 0 waits in its gather for the slowest sum, 1 s longer than its own: 24 B for each of 6 sums.
     assert made.parts["compute_s"].predicted_s == pytest.approx(6 * 24 / 1e9)
     assert [made.parts[name].measured_s for name in (*PARTS, "time_s")] == [6.0, 2.0, 1.0, 1.0, 10.0]
@@ -145,8 +145,7 @@ def test_parts_that_were_timed_apart_stand_beside_the_cycle(
     answer = {**one.answer.as_said(), "apart_time_s": 10.5, "apart_low_s": 10.2, "apart_high_s": 10.8}
     low_s, high_s = bounds
     timed = one.model_copy(update={"answer": Answer.model_validate(answer), "low_s": low_s, "high_s": high_s})
-    made = summary(timed).apart
-    assert made is not None
+    made = not_none(summary(timed).apart)
     # The cycle of the record takes 10 s.
     assert made.error == pytest.approx(0.05)
     assert (made.inside, made.agree) == (inside, agree)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.batch.fake import Fake
 from tests.command_line import refused
+from tests.factories import not_none, refusing, written
 
 from hockney.batch import jobs
 from hockney.batch.base import Partition, allocation, batch_systems, partitions
@@ -125,9 +126,8 @@ def test_a_refusal_is_told_in_the_words_of_the_system(system: str, command: Fake
 def test_without_the_command_the_script_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path,) = jobs.write([JOB], "lsf", SITE, tmp_path / "c")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(EnvironmentLack, match="no bsub") as told:
+    with refusing("no bsub", f"bsub < {path}", kind=EnvironmentLack):
         jobs.submit(path, "nodes", "lsf", tmp_path / "c")
-    assert f"bsub < {path}" in told.value.hint
 
 
 @pytest.mark.parametrize(
@@ -237,19 +237,16 @@ def test_slurm_says_what_a_job_has(command: Fake) -> None:
 @pytest.mark.parametrize("said", ["UNLIMITED", "NOT_SET", ""])
 def test_a_job_without_a_limit_has_no_time_left_to_tell(said: str, command: Fake) -> None:
     command("squeue", said)
-    found = allocation({"SLURM_JOB_ID": "17"})
-    assert found is not None
+    found = not_none(allocation({"SLURM_JOB_ID": "17"}))
     assert (found.left_s, found.work_s, found.hosts, found.room) == (None, None, (), None)
 
 
 def test_pbs_says_what_a_job_has(command: Fake, tmp_path: Path) -> None:
     """A line of the node file for each rank; the job began ten minutes ago."""
-    nodes = tmp_path / "nodes"
-    nodes.write_text("a\na\nb\nb\n")
+    nodes = written(tmp_path / "nodes", "a\na\nb\nb\n")
     began = time.strftime("%a %b %d %H:%M:%S %Y", time.localtime(time.time() - 600))
     command("qstat", f"Job Id: 17.s\n    Resource_List.walltime = 01:00:00\n    stime = {began}")
-    found = allocation({"PBS_JOBID": "17.s", "PBS_NODEFILE": str(nodes)})
-    assert found is not None
+    found = not_none(allocation({"PBS_JOBID": "17.s", "PBS_NODEFILE": str(nodes)}))
     assert (found.hosts, found.cpus, found.tasks, found.part) == (("a", "b"), (2, 2), 4, "17.s")
     assert found.left_s is not None
     # The clock of the start has whole seconds.
@@ -258,8 +255,7 @@ def test_pbs_says_what_a_job_has(command: Fake, tmp_path: Path) -> None:
 
 def test_lsf_says_what_a_job_has(command: Fake) -> None:
     command("bjobs", "0:25 L")
-    found = allocation({"LSB_JOBID": "17", "LSB_MCPU_HOSTS": "a 4 b 2"})
-    assert found is not None
+    found = not_none(allocation({"LSB_JOBID": "17", "LSB_MCPU_HOSTS": "a 4 b 2"}))
     assert (found.hosts, found.cpus, found.tasks, found.left_s) == (("a", "b"), (4, 2), 6, 1500.0)
 
 
@@ -269,8 +265,7 @@ def test_flux_asks_the_instance_of_the_job(command: Fake) -> None:
     answers += '"resource list -n -o {ncores}") printf "8\\n0\\n";; "job timeleft") echo 90.5;; *) exit 1;; esac'
     program = command("flux", "")
     program.write_text(f"#!/bin/sh\n{answers}\n")
-    found = allocation({"FLUX_URI": "local:///run/x"})
-    assert found is not None
+    found = not_none(allocation({"FLUX_URI": "local:///run/x"}))
     assert (found.job, found.part, found.left_s) == ("ƒM7", "-M7", 90.5)
     assert (found.hosts, found.cpus) == (("n1", "n2"), (4, 4))
     # The system's own instance, on a login node, is no job.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.factories import not_none
 from tests.fuzz.mutation import Json
 from tests.fuzz.parser import Parser, parsers
 
@@ -34,8 +35,7 @@ def seeds() -> Sequence[bytes]:
 def read(data: bytes, folder: Path) -> str:
     """The verification, and its section of the report."""
     (folder / FILE).write_bytes(data)
-    found = find(folder)
-    assert found is not None
+    found = not_none(find(folder))
     assert section(found) is not None
     return FILE
 

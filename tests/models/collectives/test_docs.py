@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.factories import not_none
 
 from hockney.models.collectives.closed_form import ClosedForm, P, alpha, beta, collective_models, n, q
 
@@ -15,8 +16,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 @pytest.fixture(scope="module")
 def hooks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_hooks", DOCS / "hooks.py")
-    assert spec is not None
+    spec = not_none(importlib.util.spec_from_file_location("docs_hooks", DOCS / "hooks.py"))
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

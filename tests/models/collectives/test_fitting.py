@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.factories import holds
 
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
@@ -53,10 +54,7 @@ def test_the_terms_of_a_law_are_found_and_their_intervals_hold_it() -> None:
             continue
         found += 1
         for name, value in TREE.items():
-            low, high = model.parameters[name].low, model.parameters[name].high
-            assert low is not None
-            assert high is not None
-            held[name] += low <= value <= high
+            held[name] += holds(model.parameters[name], value)
     assert found >= 0.9 * DRAWS
     # Of 95 % intervals, 20 draws hold the truth in 17 or more with a probability of 0.98.
     assert min(held.values()) >= 0.85 * found

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney import _core
 from hockney._core import Algorithm, Problem
@@ -37,8 +38,7 @@ WITH_FORM = [one for one in _core.algorithms() if closed_form(one.collective, on
 
 @pytest.mark.parametrize("algorithm", WITH_FORM, ids=lambda one: f"{one.collective}-{one.name}")
 def test_counts_are_those_of_the_schedule(algorithm: Algorithm) -> None:
-    form = closed_form(algorithm.collective, algorithm.name)
-    assert form is not None
+    form = not_none(closed_form(algorithm.collective, algorithm.name))
     seen = False
     for ranks in RANKS:
         # Open MPI's linear_sync cuts only the first message.
@@ -131,8 +131,7 @@ def test_an_array_of_calls_counts_as_its_calls_do(form: ClosedForm) -> None:
 def test_counts_by_hand(
     operation: str, algorithm: str, ranks: int, alpha: float, blocks: float, reduced: float
 ) -> None:
-    form = closed_form(operation, algorithm)
-    assert form is not None
+    form = not_none(closed_form(operation, algorithm))
     assert tuple(form.counts(FormulaCall(ranks, 1.0))) == pytest.approx((alpha, blocks, reduced))
 
 

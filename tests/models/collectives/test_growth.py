@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from tests.factories import not_none
 
 from hockney.models.collectives.growth import RankCurve, choose
 from hockney.statistics import Array
@@ -43,8 +44,7 @@ def test_the_form_that_made_the_times_is_preferred(form: str, time_us: Array) ->
 def test_coefficients_lie_in_their_intervals() -> None:
     inside = 0
     for seed in range(40):
-        chosen = choose(curves(0.5 + 0.117 * RANKS, seed))
-        assert chosen is not None
+        chosen = not_none(choose(curves(0.5 + 0.117 * RANKS, seed)))
         line = next(model for model in chosen.models if model.form == "linear" and not model.factors)
         slope = line.coefficients[1]
         assert slope.term == "P"
@@ -54,8 +54,7 @@ def test_coefficients_lie_in_their_intervals() -> None:
 
 
 def test_allocations_that_differ_are_told_by_their_factor() -> None:
-    chosen = choose(curves(0.5 + 0.117 * RANKS, 1, (1.0, 1.0, 1.3)))
-    assert chosen is not None
+    chosen = not_none(choose(curves(0.5 + 0.117 * RANKS, 1, (1.0, 1.0, 1.3))))
     factor = chosen.preferred.factors["node"]
     assert factor.low <= 1.3 <= factor.high
     # Two sets of 24 points with 3 % noise: good to 3 %·√(2/24) = 0.9 %, ± 1.96 of these, somewhat widened.
@@ -74,8 +73,7 @@ def test_allocations_that_are_alike_share_one_curve() -> None:
 
 def test_allocations_of_different_shape_are_told() -> None:
     mixed = [*curves(0.5 + 0.117 * RANKS, 1)[:2], curves(4 + 0.02 * RANKS, 2)[2]]
-    chosen = choose(mixed)
-    assert chosen is not None
+    chosen = not_none(choose(mixed))
     assert chosen.shape_gain is not None
     assert chosen.shape_gain > 10
 
@@ -84,8 +82,7 @@ def test_the_schedules_own_form_is_preferred_to_an_equal_one() -> None:
     """P − 1 rounds are a line in P: the form that has a reason is named."""
     plain = curves(0.5 + 0.117 * RANKS, 3)
     own = [RankCurve(one.allocation, one.ranks, one.time_s, {"schedule": one.ranks - 1}) for one in plain]
-    chosen = choose(own)
-    assert chosen is not None
+    chosen = not_none(choose(own))
     by_form = {model.form: model for model in reversed(chosen.models) if not model.factors}
     assert by_form["schedule"].aicc == pytest.approx(by_form["linear"].aicc, abs=1e-6)
     assert [model.form for model in chosen.models].index("schedule") < [m.form for m in chosen.models].index(
@@ -96,8 +93,7 @@ def test_the_schedules_own_form_is_preferred_to_an_equal_one() -> None:
 def test_steps_of_a_tree_choose_its_depth() -> None:
     depth = np.ceil(np.log2(RANKS))
     made = [RankCurve(c.allocation, c.ranks, c.time_s, {"schedule": depth}) for c in curves(0.3 + 0.8 * depth, 4)]
-    chosen = choose(made)
-    assert chosen is not None
+    chosen = not_none(choose(made))
     assert chosen.preferred.form == "schedule"
     assert chosen.preferred.coefficients[1].value == pytest.approx(0.8e-6, rel=0.03)
     assert chosen.preferred.at_s(made[0]) == pytest.approx(1e-6 * (0.3 + 0.8 * depth), rel=0.05)
@@ -105,8 +101,7 @@ def test_steps_of_a_tree_choose_its_depth() -> None:
 
 def test_adjusted_r2_is_that_of_scipy_where_noise_is_small() -> None:
     (one, *_) = curves(0.5 + 0.117 * RANKS, 5, spread=1e-4)
-    chosen = choose([one])
-    assert chosen is not None
+    chosen = not_none(choose([one]))
     theirs = stats.linregress(one.ranks, one.time_s)
     line = next(model for model in chosen.models if model.form == "linear")
     n = RANKS.size
@@ -123,7 +118,6 @@ def test_too_few_points_choose_nothing() -> None:
 
 def test_a_negative_intercept_as_published_is_kept() -> None:
     """−0.23 + 0.117·P is positive from 2 ranks on, and as good a line as any."""
-    chosen = choose(curves(-0.2 + 0.117 * RANKS, 6))
-    assert chosen is not None
+    chosen = not_none(choose(curves(-0.2 + 0.117 * RANKS, 6)))
     line = next(model for model in chosen.models if model.form == "linear")
     assert line.coefficients[0].value == pytest.approx(-0.2e-6, rel=0.05)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.factories import not_none
+
 from hockney.models.collectives._written import largest, meanings, symbols, total
 from hockney.models.collectives.closed_form import CostFormula, P, alpha, beta, closed_form, gamma, n, q
 
@@ -20,8 +22,7 @@ def test_a_count_of_one_is_not_written() -> None:
 
 def test_where_a_form_holds_and_what_its_letters_mean() -> None:
     def of(operation: str, algorithm: str) -> str:
-        form = closed_form(operation, algorithm)
-        assert form is not None
+        form = not_none(closed_form(operation, algorithm))
         return meanings(form)
 
     assert of("alltoall", "pairwise") == ""

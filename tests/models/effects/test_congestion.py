@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.answers import answering
+from tests.factories import ends
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
@@ -91,9 +92,7 @@ def test_the_interval_of_the_mean_holds_that_of_all_bisections() -> None:
     # E 1/C = 0.5 + 0.3/2 + 0.2/4 = 0.7, E C = 0.5 + 0.6 + 0.8 = 1.9; the seed of `planted` is fixed.
     found = fit([*alone(), *draws(planted(100))]).parameters
     for name, truth in (("effective_fraction", 0.7), ("mean_congestion", 1.9)):
-        low, high = found[name].low, found[name].high
-        assert low is not None
-        assert high is not None
+        low, high = ends(found[name])
         assert low < truth < high
         assert high - low < 0.2 * truth
 
@@ -246,9 +245,7 @@ def test_pairs_of_one_draw_are_no_independent_observations() -> None:
     # All pairs of a draw alike, 1 or 4: the mean of 40 draws has a standard error of 0.375/√40 = 0.06.
     lot = np.random.default_rng(5)
     found = fit([*alone(), *draws([[float(one)] * PAIRS for one in lot.choice([1, 4], 40)])]).parameters
-    low, high = found["effective_fraction"].low, found["effective_fraction"].high
-    assert low is not None
-    assert high is not None
+    low, high = ends(found["effective_fraction"])
     assert 0.15 < high - low < 0.32
 
 

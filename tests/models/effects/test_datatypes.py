@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.answers import answering, words_of
+from tests.factories import holds
 
 from hockney.campaign.effects.base import Here, Question, effects
 from hockney.errors import RequestError
@@ -203,10 +204,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         packed = [one for one in records(noise=0.02, seed=seed) if one.parameters["way"] == "pack"]
         found = fit(packed).parameters
         for name, truth in planted.items():
-            low, high = found[name].low, found[name].high
-            assert low is not None
-            assert high is not None
-            held[name] += low <= truth <= high
+            held[name] += holds(found[name], truth)
     # Of forty 95 % intervals 33 or fewer hold the truth by chance in 0.3 % of such tests, of one of seven in 2 %.
     assert {name: count for name, count in held.items() if count < 34} == {}
 

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 from tests.answers import answering
+from tests.factories import holds
 
 from hockney.errors import RequestError
 from hockney.models.effects._sampling import levels_of, windows
@@ -97,10 +98,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     for seed in range(60):
         found = fit(answers(planted_s, COUNTS, seed)).parameters
         for name, truth in names.items():
-            low, high = found[name].low, found[name].high
-            assert low is not None
-            assert high is not None
-            held[name] += low <= truth <= high
+            held[name] += holds(found[name], truth)
     # Of medians of 30 the bootstrap is a little narrow: of 60 intervals that hold 92 %, 49 or fewer hold by
     # chance in 1 % of such tests; of one of four names in 4 %. The seeds are fixed.
     assert {name: count for name, count in held.items() if count < 50} == {}
@@ -196,9 +194,7 @@ def test_visits_at_the_common_level_count() -> None:
     assert found["R_N_B_per_s"].value == pytest.approx(R_N, rel=0.03)
     unseen = fit([*referred(slow, 1e-7), *referred(usual, 1e-7)]).parameters["R_N_B_per_s"]
     assert unseen.value < 0.8 * R_N, "at one level no visit counts more than another"
-    assert unseen.low is not None
-    assert unseen.high is not None
-    assert unseen.low <= R_N <= unseen.high, "but the interval holds both"
+    assert holds(unseen, R_N), "but the interval holds both"
 
 
 def test_a_visit_that_met_the_only_level_by_disturbed_samples_alone_counts_whole() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from tests.answers import answering, words_of
+from tests.factories import holds
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
@@ -53,9 +54,7 @@ def test_a_planted_cost_per_entry_is_found_and_its_interval_holds_it() -> None:
         entry = fit(records(lambda ahead: 1e-7 * ahead, seed)).parameters["posted_entry_s"]
         # 2 % of noise, eight points that carry the slope: 0.7 % on the slope, so that 3 % are four sigma.
         assert entry.value == pytest.approx(1e-7, rel=0.03)
-        assert entry.low is not None
-        assert entry.high is not None
-        held += entry.low <= 1e-7 <= entry.high
+        held += holds(entry, 1e-7)
     # Of twenty 95 % intervals one may miss; four do by chance in 1.6 % of such tests.
     assert held >= 16
 
@@ -90,9 +89,7 @@ def test_the_interval_of_an_entry_holds_the_truth_also_where_it_is_hardly_seen(e
     held = 0
     for seed in range(40):
         entry = fit(records(lambda ahead: entry_s * ahead, seed)).parameters["posted_entry_s"]
-        assert entry.low is not None
-        assert entry.high is not None
-        held += entry.low <= entry_s <= entry.high
+        held += holds(entry, entry_s)
     # Of forty 95 % intervals 33 or fewer hold the truth by chance in 0.3 % of such tests.
     assert held >= 34
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.factories import not_none
 
 from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
@@ -57,8 +58,7 @@ def test_the_fastest_its_ties_and_the_penalty() -> None:
     (choice,) = choices(points(frame(), "bcast"))
     assert (choice.best, choice.ties, choice.candidates) == ("binomial", ("chain",), 4)
     assert choice.penalty == pytest.approx(2.0)
-    total = penalty([choice])
-    assert total is not None
+    total = not_none(penalty([choice]))
     assert (total.points, total.within_10_percent) == (1, 0.0)
     assert total.worst == pytest.approx(2.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.factories import not_none
 
 from hockney.apps.ring.lines import latency_of
 from hockney.models.over_ranks.boundaries import Boundary
@@ -93,8 +94,7 @@ def test_a_line_is_of_relative_residuals() -> None:
         np.column_stack([1 / time_s, at / time_s]), np.ones(at.size), rcond=None
     )[0]
     assert segment.fit.coefficients == pytest.approx((intercept_s, slope_s))
-    line_s = segment.at(at)
-    assert line_s is not None
+    line_s = not_none(segment.at(at))
     assert line_s == pytest.approx(intercept_s + slope_s * at)
     # Student's t of 4 degrees of freedom, from tables.
     slope, low, high = segment.slope_s() or (0.0, 0.0, 0.0)

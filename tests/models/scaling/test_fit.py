@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
+from tests.factories import not_none
 
 from hockney.errors import RequestError
 from hockney.models.scaling.fit import find_break, fit_law
@@ -134,8 +135,7 @@ WEAK = ["growing_overhead", "gustafson"]
 
 
 def test_a_break_is_found_where_threads_share_cores() -> None:
-    broken = find_break(WEAK, Times(THREADS, 22.07 * PRINTED))
-    assert broken is not None
+    broken = not_none(find_break(WEAK, Times(THREADS, 22.07 * PRINTED)))
     assert (broken.before, broken.after) == (24, 25)
     # From 24 to 25 the printed ratio steps by 1.263, of which one process more makes less than a per cent.
     assert broken.ratio.value == pytest.approx(PRINTED[3] / PRINTED[2], rel=0.01)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney.models.scaling.laws import exact, laws, whole_processes
 
@@ -85,8 +86,7 @@ def test_a_tenth_serial_keeps_70_percent_up_to_five_processes() -> None:
 def test_a_bound_that_is_whole_is_not_lost_to_rounding(
     name: str, efficiency: float, theta: tuple[float, ...], processes: int
 ) -> None:
-    found = whole_processes(laws.get(name), efficiency, theta)
-    assert found is not None
+    found = not_none(whole_processes(laws.get(name), efficiency, theta))
     assert found[0] == processes
     assert found[1] == pytest.approx(processes)
 

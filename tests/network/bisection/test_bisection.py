@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.network.bisection.bisection import Bisection, bisection, cut
@@ -106,8 +107,7 @@ def connected(draw: st.DrawFn) -> str:
 def test_any_small_graph_against_brute_force(
     tmp_path_factory: pytest.TempPathFactory, text: str, data: st.DataObject
 ) -> None:
-    path = tmp_path_factory.mktemp("edges") / "network.txt"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path_factory.mktemp("edges") / "network.txt", text)
     network = parse_spec(f"edges:{path}")
     nodes = data.draw(
         st.lists(st.integers(0, network.nodes - 1), min_size=2, max_size=network.nodes, unique=True)
@@ -188,8 +188,7 @@ def test_a_fat_tree_is_recognised_in_an_edge_list(tmp_path: Path, allocation: in
     lines = [f"node {' '.join(names[: tree.nodes])}", f"switch {' '.join(names[tree.nodes :])}"]
     bundles = zip(tree.ends.tolist(), tree.parallel, strict=True)
     lines += [f"{names[a]} {names[b]} x{parallel}" for (a, b), parallel in bundles]
-    path = tmp_path / "tree.txt"
-    path.write_text("\n".join(lines), encoding="utf-8")
+    path = written(tmp_path / "tree.txt", "\n".join(lines))
     found = width(parse_spec(f"edges:{path}"), np.arange(allocation))
     assert found.method == "tree"
     assert found.high == width(tree, np.arange(allocation)).high
@@ -197,8 +196,7 @@ def test_a_fat_tree_is_recognised_in_an_edge_list(tmp_path: Path, allocation: in
 
 def test_nodes_of_one_switch_with_different_links(tmp_path: Path) -> None:
     # The two with one link each are cut off, wherever they come in the order.
-    path = tmp_path / "star.txt"
-    path.write_text("switch s\na s x3\nb s\nc s\nd s x3\n", encoding="utf-8")
+    path = written(tmp_path / "star.txt", "switch s\na s x3\nb s\nc s\nd s x3\n")
     assert width(parse_spec(f"edges:{path}")).high == 2
 
 
@@ -217,8 +215,7 @@ def test_what_is_too_large_to_search_is_refused() -> None:
 
 def test_bandwidth_and_width_may_be_cut_in_different_places(tmp_path: Path) -> None:
     # Of the ring a b c d with d a fast, the fewest links are any two opposite ones, the slowest not the fast one.
-    path = tmp_path / "ring.txt"
-    path.write_text("a b 1Gbit/s\nb c 5Gbit/s\nc d 1Gbit/s\nd a 10Gbit/s\n", encoding="utf-8")
+    path = written(tmp_path / "ring.txt", "a b 1Gbit/s\nb c 5Gbit/s\nc d 1Gbit/s\nd a 10Gbit/s\n")
     network = parse_spec(f"edges:{path}")
     found = bisection(network, np.arange(4), network.bandwidth_bit_per_s)
     assert (found.low, found.high) == (2e9, 2e9)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import shortest_path
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.network.bisection.hops import hops
@@ -52,8 +53,7 @@ def test_a_large_torus() -> None:
 
 
 def test_nodes_that_hang_on_nodes(tmp_path: Path) -> None:
-    path = tmp_path / "chain.txt"
-    path.write_text("a b\nb c\n", encoding="utf-8")
+    path = written(tmp_path / "chain.txt", "a b\nb c\n")
     assert hops(parse_spec(f"edges:{path}"), np.arange(3)).pairs == {1: 2, 2: 1}
     path.write_text("a b\n", encoding="utf-8")
     assert hops(parse_spec(f"edges:{path}"), np.arange(2)).pairs == {1: 1}
@@ -74,8 +74,7 @@ def test_nodes_of_a_network_with_switches_pass_nothing_on(tmp_path: Path) -> Non
 
 
 def test_nodes_with_no_way_but_through_nodes_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "gateway.txt"
-    path.write_text("switch s t\na s\na t\nb s\nc t\n", encoding="utf-8")
+    path = written(tmp_path / "gateway.txt", "switch s t\na s\na t\nb s\nc t\n")
     network = parse_spec(f"edges:{path}")
     with pytest.raises(RequestError, match=r"no way from .* but through nodes"):
         hops(network, np.arange(3))

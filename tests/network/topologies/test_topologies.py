@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.factories import refusing, written
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network, parse_spec, topologies
@@ -130,8 +131,7 @@ def test_slurms_topology_is_an_edge_list(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_topology_of_slurm(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "topology.conf"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "topology.conf", text)
     with pytest.raises(RequestError, match=message):
         parse_spec(f"edges:{path}")
 
@@ -275,8 +275,7 @@ def test_a_network_that_cannot_be_built_says_which_number_is_wrong(spec: str, me
     ],
 )
 def test_a_line_that_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "network.txt"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "network.txt", text)
     with pytest.raises(RequestError) as wrong:
         parse_spec(f"edges:{path}")
     assert message in wrong.value.message
@@ -307,8 +306,7 @@ def test_too_large_is_not_called_no_number(spec: str) -> None:
 
 
 def test_links_of_one_pair_with_rates_of_their_own(tmp_path: Path) -> None:
-    path = tmp_path / "network.txt"
-    path.write_text("a b\nb a 5Gbit/s\n", encoding="utf-8")
+    path = written(tmp_path / "network.txt", "a b\nb a 5Gbit/s\n")
     assert parse_spec(f"edges:{path},link=1Gbit/s").bandwidth_bit_per_s.tolist() == [1e9, 5e9]
     with pytest.raises(RequestError) as wrong:
         parse_spec(f"edges:{path},link=5Gbit/s")
@@ -316,9 +314,8 @@ def test_links_of_one_pair_with_rates_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_number_of_nodes_taken_for_the_dimension_is_hinted_at() -> None:
-    with pytest.raises(RequestError) as caught:
+    with refusing("", "hypercube:6 has 64 nodes"):
         parse_spec("hypercube:64")
-    assert "hypercube:6 has 64 nodes" in caught.value.hint
 
 
 @pytest.mark.parametrize("spec", ["single-switch:64", "fat-tree:nodes=8,leaf-ports=4:4,spines=2,spine-ports=4"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import parse_spec
@@ -67,8 +68,7 @@ def test_what_stays_on_a_node_crosses_nothing() -> None:
 
 def test_a_map_of_ones_own(tmp_path: Path) -> None:
     of = situation("ring:4", "torus:8", nodes=[1, 3, 5, 7])
-    path = tmp_path / "map.txt"
-    path.write_text("0 7\n1 1 # around the edge\n2 3\n3 5\n", encoding="utf-8")
+    path = written(tmp_path / "map.txt", "0 7\n1 1 # around the edge\n2 3\n3 5\n")
     place = read_map(path, of)
     assert place.tolist() == [3, 0, 1, 2]
     mine = next(row for row in compare(of, {"mine": place}).placements if row.placement == "mine")
@@ -89,8 +89,7 @@ def test_a_map_of_ones_own(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_in_a_map_is_said(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "map.txt"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "map.txt", text)
     with pytest.raises(RequestError) as error:
         read_map(path, situation("ring:4", "torus:4"))
     assert said in error.value.message

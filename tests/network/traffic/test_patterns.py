@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.network.traffic.patterns import parse_pattern
@@ -49,8 +50,7 @@ def test_collective_is_its_schedule() -> None:
 
 
 def test_matrix_is_read_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "traffic.txt"
-    path.write_text("# who to whom\n0 1 10\n1,0,5.5\n0 1 2 # again\n3 3 7\n", encoding="utf-8")
+    path = written(tmp_path / "traffic.txt", "# who to whom\n0 1 10\n1,0,5.5\n0 1 2 # again\n3 3 7\n")
     assert messages(f"matrix:{path}") == {(0, 1): 12, (1, 0): 5.5}
     assert parse_pattern(f"matrix:{path}").ranks == 4
 
@@ -70,8 +70,7 @@ def test_matrix_is_read_from_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_in_a_matrix_is_said(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "traffic.txt"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "traffic.txt", text)
     with pytest.raises(RequestError, match=said):
         parse_pattern(f"matrix:{path}")
 

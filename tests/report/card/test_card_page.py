@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.capabilities import lacking
+from tests.factories import not_none
 
 from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
@@ -119,8 +120,7 @@ def test_every_number_and_limit_stands_on_the_card(name: str) -> None:
 
 def test_rates_of_large_vectors_stand_beside_times_of_small_ones() -> None:
     """BlueGene/P: six links of 374.5 MB/s carry a broadcast, allreduce takes 2.68 times as long."""
-    drawing = collectives(load(Path("bluegene_p")).collectives)
-    assert drawing is not None
+    drawing = not_none(collectives(load(Path("bluegene_p")).collectives))
     times, rates = drawing.figure.axes
     lines = {str(line.get_label()): np.asarray(line.get_ydata()) for line in rates.get_lines()}
     assert lines["bcast"][0] == pytest.approx(2247.2, rel=1e-3)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.browser import browser, needs_browser
+from tests.factories import not_none
 from tests.report.explorer.planted import planted
 
 from hockney.records import table
@@ -47,9 +48,7 @@ def seen(path: Path) -> Explored:
     report = make(path)
     statistics = dict.fromkeys(("barrier", "bcast", "reduce"), "completion")
     assert report.reading is not None
-    made = explored([Explorable(path.name, report.reading.frame, report.reading.curves, statistics)])
-    assert made is not None
-    return made
+    return not_none(explored([Explorable(path.name, report.reading.frame, report.reading.curves, statistics)]))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
+from tests.factories import not_none
 from tests.report.explorer.planted import EVIL, RANKS, SIZES_B, planted, time_s
 
 from hockney.machine.build import fitted
@@ -62,8 +63,7 @@ def test_the_first_choice_is_where_the_default_costs_most(seen: Explored) -> Non
 def test_a_reader_begins_with_what_the_page_is_about(frame: pd.DataFrame) -> None:
     sources = [Explorable("t.csv", frame, [], dict.fromkeys(("barrier", "bcast", "reduce"), "completion"))]
     for about, first in (((), "barrier"), (("allreduce", "reduce", "bcast"), "reduce"), (("ring",), "barrier")):
-        made = explored(sources, about)
-        assert made is not None
+        made = not_none(explored(sources, about))
         assert next(iter(made.first)) == first
         assert json.loads(embed.data(made, Looks()))["first"][0]["operation"] == first
 
@@ -113,8 +113,7 @@ def test_print_draws_the_numbers_of_the_description(seen: Explored) -> None:
     """The pixels of the map, and the points of lines, are those of the charts."""
     looks, first = Looks(), seen.first["bcast"]
     with drawing_style():
-        drawing = maps.drawing("bcast", seen, looks)
-        assert drawing is not None
+        drawing = not_none(maps.drawing("bcast", seen, looks))
         cells = panel(FASTEST, first, seen).cells
         fastest, costs = (drawing.figure.axes[at].get_images()[0].get_array() for at in (0, 2))
         assert fastest is not None
@@ -157,8 +156,7 @@ def test_the_overview_of_messages_draws_the_numbers_of_its_choice(tmp_path: Path
     """Its lines and bars, of times and of rates, are those of the charts that the explorer begins with."""
     contents = read(planted(tmp_path / "t.csv"))
     every = curves(fitted(contents, statistics={}))
-    made = explored([Explorable("t.csv", contents.frame, every, {})])
-    assert made is not None
+    made = not_none(explored([Explorable("t.csv", contents.frame, every, {})]))
     with drawing_style():
         drawing = overview("pingpong", "pingpong", every, Context(model_styles(models.names())))
     assert drawing.choice == Shown("pingpong")
@@ -228,8 +226,7 @@ def test_placements_with_several_algorithms_have_a_figure_each(frame: pd.DataFra
     few = frame[frame["ranks"] > 8]  # nothing is fitted against two numbers of ranks
     with drawing_style():
         source = Explorable("t.csv", few, [], {"bcast": "completion"})
-        seen = explored([source])
-        assert seen is not None
+        seen = not_none(explored([source]))
         section = collectives.section(source, "bcast", Places(few), (), Looks(), seen)
     assert [drawing.title for drawing in section.figures if drawing.name.startswith("bcast-against-size")] == [
         f"bcast by algorithm, 32 ranks, allocation {mapping}." for mapping in ("core", "node")

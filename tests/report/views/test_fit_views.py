@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.factories import version_1
+from tests.factories import regime, version_1
 
 from hockney.machine.congestion import Congestion
 from hockney.machine.file import Entry, Machine
-from hockney.models.base import Fit, Parameter, Regime
+from hockney.models.base import Fit, Parameter
 from hockney.models.views import VIEWS, Statement
 from hockney.report.views.fit_views import views_of
 
@@ -28,13 +28,7 @@ def entry_at(machine: Machine, locality: str) -> Entry:
 
 
 def line(alpha_s: float, beta_s_per_B: float) -> Fit:
-    regime = Regime(
-        min_B=0,
-        max_B=None,
-        alpha_s=Parameter(value=alpha_s, unit="s"),
-        beta_s_per_B=Parameter(value=beta_s_per_B, unit="s/B"),
-    )
-    return Fit(model="hockney", regimes=[regime])
+    return Fit(model="hockney", regimes=[regime(alpha_s, beta_s_per_B)])
 
 
 def texts(statements: list[Statement]) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.factories import not_none
 
 from hockney.errors import RequestError
 from hockney.runner.find import with_launcher
@@ -48,8 +49,7 @@ def test_flux_run(kind: str, version: str, request_: dict[str, Any], size: str, 
 
 
 def test_flux_expands_names_in_what_it_is_told_to_set() -> None:
-    preload = launchers.get("flux").preload
-    assert preload is not None
+    preload = not_none(launchers.get("flux").preload)
     assert preload({"LD_PRELOAD": "/a$b.so"}, ("HOCKNEY",)) == ["--env=LD_PRELOAD=/a$$b.so"]
 
 

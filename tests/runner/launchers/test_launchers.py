@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.factories import written
 
 from hockney.errors import RequestError
 from hockney.runner.launchers import srun as srun_module
@@ -272,8 +273,7 @@ def test_hosts_are_names_addresses_and_what_launchers_make_of_them() -> None:
 
 @pytest.mark.parametrize("host", OPTIONS[:-1])
 def test_a_host_file_names_no_option(tmp_path: Path, host: str) -> None:
-    file = tmp_path / "hosts"
-    file.write_text(f"# mine\nn1 slots=4\n  {host} slots=2\n")
+    file = written(tmp_path / "hosts", f"# mine\nn1 slots=4\n  {host} slots=2\n")
     with pytest.raises(RequestError, match=r"hosts:3: .* is not a host"):
         check_hostfile(file)
 
@@ -317,8 +317,7 @@ def test_smpi_needs_a_platform_and_puts_ranks_on_its_hosts_in_order(
 
 @pytest.mark.parametrize("radical", ["0-30000000", "0-99999999999999999999", "0-" + "9" * 5000, "x"])
 def test_a_cluster_of_absurdly_many_hosts_is_refused(tmp_path: Path, radical: str) -> None:
-    platform = tmp_path / "p.xml"
-    platform.write_text(f'<platform><cluster id="c" radical="{radical}"/></platform>', encoding="utf-8")
+    platform = written(tmp_path / "p.xml", f'<platform><cluster id="c" radical="{radical}"/></platform>')
     with pytest.raises(RequestError, match="the radical") as caught:
         host_names(platform)
     assert len(caught.value.message) < 200

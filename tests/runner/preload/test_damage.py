@@ -15,6 +15,7 @@ import pytest
 from tests.capabilities import lacking
 from tests.command_line import outcome as typed
 from tests.conftest import Script
+from tests.factories import written
 from tests.runner.preload.programs import (
     LIMIT_S,
     answer,
@@ -104,8 +105,7 @@ while :; do sleep 0.05; done
 
 def test_signals_go_to_the_launcher(tmp_path: Path) -> None:
     """Whose end is waited for, and whose exit code is the command's."""
-    launcher = tmp_path / "mpirun"
-    launcher.write_text(WAITS, encoding="utf-8")
+    launcher = written(tmp_path / "mpirun", WAITS)
     launcher.chmod(0o755)
     words = [*apply_words(tmp_path, every_schedule(0)), str(launcher), "-n", "1", "true"]
     argv = [sys.executable, "-m", "hockney", *words]
@@ -198,8 +198,7 @@ def test_after_damage_the_exit_code_is_the_programs(
     tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a profile that was there before is left as it is."""
-    former = tmp_path / "p.json"
-    former.write_text("former", encoding="utf-8")
+    former = written(tmp_path / "p.json", "former")
     for home in ("api.applied", "api.profiled"):
         monkeypatch.setattr(f"hockney.{home}.run", lambda *_: PreloadedRun(7, '{"ranks'))
     words = [str(script(tmp_path / "bin" / "mpirun", BANNER)), "-n", "1", "true"]

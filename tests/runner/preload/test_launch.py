@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
-from tests.command_line import outcome
+from tests.command_line import refused
 from tests.conftest import Script
+from tests.factories import not_none, written
 from tests.runner.preload.programs import answer, apply_words, compiled, every_schedule, hockney, launch_line
 
 from hockney.errors import RequestError
@@ -123,8 +124,7 @@ VARIABLES = {"LD_PRELOAD": "/l.so"}
     ],
 )
 def test_each_launcher_sets_variables_in_its_own_words(launcher: str, options: list[str]) -> None:
-    preload = launchers.get(launcher).preload
-    assert preload is not None
+    preload = not_none(launchers.get(launcher).preload)
     assert preload(VARIABLES, ["HOCKNEY_PRELOAD"]) == options
 
 
@@ -151,10 +151,8 @@ def test_a_simulation_takes_no_layer() -> None:
     ],
 )
 def test_a_rule_that_says_nothing_is_refused(tmp_path: Path, rule: dict[str, object], said: str) -> None:
-    path = tmp_path / "table.json"
-    path.write_text(json.dumps({"schema_version": 1, "mpi": "", "rules": [rule]}), encoding="utf-8")
-    code, _, error = outcome("apply", "--rules", path, "--", "mpirun", "true")
-    assert code == 2
+    path = written(tmp_path / "table.json", json.dumps({"schema_version": 1, "mpi": "", "rules": [rule]}))
+    error = refused("apply", "--rules", path, "--", "mpirun", "true")
     assert said in error
 
 
@@ -163,8 +161,7 @@ def test_a_rule_that_says_nothing_is_refused(tmp_path: Path, rule: dict[str, obj
     [("[1]", "is no table"), ('{"schema_version": 2, "rules": []}', "schema version 2"), ("{", "damaged JSON")],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "table.json"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "table.json", text)
     with pytest.raises(RequestError, match=said):
         load(path)
 

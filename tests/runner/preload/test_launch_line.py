@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.capabilities import lacking
 from tests.conftest import Script
+from tests.factories import not_none
 from tests.runner.preload.programs import apply_words, compiled, every_schedule, hockney, launch_line
 
 from hockney.errors import EnvironmentLack, RequestError
@@ -137,8 +138,7 @@ def test_an_mpi_that_the_launcher_does_not_start_is_refused(
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     with pytest.raises(RequestError, match=r"mpirun does not start programs of Open MPI 5\.0\.7"):
         understand(["mpirun", "-n", "4", "app"], "openmpi")
-    found = understand(["srun", "-n", "4", "app"], "mpich").mpi
-    assert found is not None
+    found = not_none(understand(["srun", "-n", "4", "app"], "mpich").mpi)
     assert (found.kind, found.launcher_kind) == ("mpich", "srun")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
+from tests.factories import not_none
 from tests.predict.decisions.test_openmpi_traffic import Pairs, sent
 from tests.runner.preload.programs import LIMIT_S, compiled, launch_line, watched
 from tests.runner.preload.test_profile import FUNCTIONS, profile_of, sums
@@ -142,8 +143,7 @@ def by_schedules(mpi: Mpi, profile: Profile) -> Pairs:
             continue
         assert profile.communicators[call.communicator].ranks == profile.ranks
         for size in call.sizes:
-            choice = found.default(call.operation, profile.ranks, size.bytes, nodes=1)
-            assert choice is not None
+            choice = not_none(found.default(call.operation, profile.ranks, size.bytes, nodes=1))
             for pair, size_B in sent(call.operation, choice, profile.ranks, size.bytes).items():
                 total[pair] += size_B * size.calls // profile.ranks
     return total
