@@ -172,10 +172,7 @@ class MessageCurve:
     def bandwidth(self, fit: Fit) -> Parameter | None:
         """The asymptotic bandwidth in B/s, all pairs and both directions; None if the time does not grow."""
         rate = formula.bandwidth(self.entry, fit)
-        if rate is None or self.pairs == 1:
-            return rate
-        low, high = (None if bound is None else self.pairs * bound for bound in (rate.low, rate.high))
-        return Parameter(value=self.pairs * rate.value, low=low, high=high, unit=rate.unit)
+        return None if rate is None else rate.scaled(self.pairs, rate.unit)
 
 
 def curves(machine: Machine) -> list[MessageCurve]:

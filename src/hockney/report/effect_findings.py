@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.report.findings import Finding
-from hockney.report.tables import value_and_interval
+from hockney.report.tables import stated_with_interval
 from hockney.units import format_bytes, percent
 
 Parameters = Mapping[str, Parameter]
@@ -31,11 +31,6 @@ def of_effect(effect: Effect, where: str, anchor: str, place: int) -> list[Findi
     off = A_LOCALITY * place + (0.0 if told else UNTOLD)
     weight = FIRST_WEIGHT - 0.01 * list(_SAID).index(effect.effect) - off
     return [Finding(f"{effect.effect}, {where}: {text}.", anchor, max(0.0, weight), effect.effect)]
-
-
-def _number(parameter: Parameter, kind: str = "95 %") -> str:
-    value, interval = value_and_interval(parameter)
-    return f"{value} ({kind}: {interval})" if interval else f"{value} (no interval)"
 
 
 def _percent(parameter: Parameter) -> str:
@@ -100,7 +95,7 @@ def _datatypes(known: Parameters) -> str:
     }
     if not costs:
         return ""
-    said = [f"{_number(cost)} {words}" for words, cost in costs.items()]
+    said = [f"{stated_with_interval(cost)} {words}" for words, cost in costs.items()]
     ends = [(cost.low, cost.high) for cost in costs.values() if cost.low is not None and cost.high is not None]
     is_untold = len(ends) == 2 and max(low for low, _ in ends) <= min(high for _, high in ends)
     verdict = "; neither is faster by more than chance" if is_untold else ""
@@ -117,7 +112,8 @@ def _each_of(**phrases: str) -> Callable[[Parameters], str]:
     """What is said of each parameter that is known, its number in the braces."""
 
     def say(known: Parameters) -> str:
-        return ", ".join(text.format(_number(known[name])) for name, text in phrases.items() if name in known)
+        stated = {name: stated_with_interval(known[name]) for name in phrases if name in known}
+        return ", ".join(phrases[name].format(number) for name, number in stated.items())
 
     return say
 

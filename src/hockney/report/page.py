@@ -149,12 +149,8 @@ class Contribution:
 
     def add(self, other: Contribution) -> None:
         """Add what another contributor gives, below what is there."""
-        self.sections += other.sections
-        self.warnings += other.warnings
-        self.runs += other.runs
-        self.timed += other.timed
-        self.findings += other.findings
-        self.headlines += other.headlines
+        for name, own in vars(self).items():
+            own += getattr(other, name)
 
 
 @dataclass

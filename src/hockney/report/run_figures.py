@@ -107,11 +107,8 @@ def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
 
 def _fastest(group: Sequence[ReportedRun]) -> list[ReportedRun]:
     """The fastest run on each number of ranks, in ascending order of ranks."""
-    best: dict[int, ReportedRun] = {}
-    for run in group:
-        if run.record.ranks not in best or run.time_s < best[run.record.ranks].time_s:
-            best[run.record.ranks] = run
-    return [best[ranks] for ranks in sorted(best)]
+    on_ranks = grouped(group, lambda run: run.record.ranks)
+    return [min(on_ranks[ranks], key=lambda run: run.time_s) for ranks in sorted(on_ranks)]
 
 
 def _dots(label: str, group: Sequence[ReportedRun], look: Style) -> Line:

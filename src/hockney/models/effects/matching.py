@@ -93,9 +93,7 @@ def fit(effect: Effect, records: Sequence[EffectRecord]) -> None:
     if "posted" in searches:
         entry = effect.parameters["posted_entry_s"]
         for label, drained in (("stencil_27_s", False), ("stencil_27_drained_s", True)):
-            entries = mean_search(STENCIL, drained=drained)
-            low, high = (None if end is None else entries * end for end in (entry.low, entry.high))
-            effect.know(label, entries * entry.value, "s", low, high)
+            effect.parameters[label] = entry.scaled(mean_search(STENCIL, drained=drained), "s")
         effect.notes.append(
             "27-point stencil, 26 neighbours: stencil_27_s is c times 13 entries (Hoefler et al. 2010: half of a "
             "full queue), stencil_27_drained_s c times 6.25, since receives that have matched leave the queue"

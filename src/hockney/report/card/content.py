@@ -287,11 +287,7 @@ def _stated(views: Views) -> bool:
 
 
 def _formulas(views: Views) -> list[CardFormula]:
-    return [_formula(view, statement) for view in VIEWS for statement in views.of(view)]
-
-
-def _formula(view: View, statement: Statement) -> CardFormula:
-    return CardFormula(view, statement.text, statement.latex, statement.where)
+    return [CardFormula(view, said.text, said.latex, said.where) for view in VIEWS for said in views.of(view)]
 
 
 def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:

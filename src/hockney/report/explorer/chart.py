@@ -8,8 +8,8 @@ explore takes and what it draws against what; a `Selection` fills in what a read
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -223,8 +223,10 @@ def panel(view: View, choice: Selection, explored: Explored) -> Panel:
     """The figure of a choice."""
     if view.kind == "map":
         cells = _held(explored.cells, choice, but="algorithm")
-        names = ["bytes", "ranks", "best", "best_s", "ties", "penalty", "is_default"]
-        return Panel(cells=[_cell(row) for row in cells[names].itertuples(index=False)])
+        rows = cells[[each.name for each in fields(MapCell)]].astype(object)
+        return Panel(
+            cells=[MapCell(*row) for row in rows.where(rows.notna(), None).itertuples(index=False, name=None)]
+        )
     other = "ranks" if view.x == "bytes" else "bytes"
     points = _held(explored.points, choice, but=choice.by)
     return Panel(lines_of(points[points[other] == getattr(choice, other)], view, choice.by), along(view))
@@ -299,16 +301,3 @@ def _held(rows: pd.DataFrame, choice: Selection, but: str) -> pd.DataFrame:
         if name != but and name in rows.columns and name in choice.held:
             keep = keep & rows[name].isin([choice.held[name], ONLY]).to_numpy()
     return rows[keep]
-
-
-def _cell(row: Any) -> MapCell:
-    penalty = None if np.isnan(row.penalty) else float(row.penalty)
-    return MapCell(
-        int(row.bytes),
-        int(row.ranks),
-        str(row.best),
-        float(row.best_s),
-        int(row.ties),
-        penalty,
-        bool(row.is_default),
-    )
