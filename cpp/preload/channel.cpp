@@ -99,6 +99,7 @@ Totals Channel::totals() {
 
 Channel& Channel::of(MPI_Comm comm) {
     if (Channel* known = known_of(comm)) return *known;
+    const trace::Once once;
     const std::lock_guard<std::mutex> held(making);
     // Another thread may have made it meanwhile.
     if (Channel* known = known_of(comm)) return *known;
@@ -113,7 +114,6 @@ Channel::Channel(MPI_Comm comm) : user_(comm) {
     is_inter_ = inter != 0;
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &ranks_);
-    if (settings().is_watching) watched_ = &Watched::of(comm);
     for (const Rule& rule : settings().rules)
         for (std::size_t i = 0; i < operations; ++i)
             if (rule.algorithm->collective == name_of(static_cast<Operation>(i)) &&

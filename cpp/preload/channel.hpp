@@ -14,6 +14,7 @@
 #include "kept.hpp"
 #include "prepared.hpp"
 #include "settings.hpp"
+#include "trace.hpp"
 #include "watch.hpp"
 
 namespace hockney {
@@ -36,16 +37,28 @@ class Channel {
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
 
+    MPI_Comm comm() const { return user_; }
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
     bool is_inter() const { return is_inter_; }
     // Of a profile.
-    Watched& watched() { return *watched_; }
+    Watched& watched() {
+        // The same, whichever thread asks first.
+        Watched* known = watched_.load(std::memory_order_acquire);
+        if (known == nullptr) {
+            const trace::Once once;
+            watched_.store(known = &Watched::of(user_), std::memory_order_release);
+        }
+        return *known;
+    }
     // The same of its blocking collectives.
     Watched& taken() {
         if (taken_ == nullptr) taken_ = &Watched::taken(user_);
         return *taken_;
     }
+
+    // Of its trace.
+    trace::Traced traced;
 
     // Whether there is a rule for the operation on so many ranks; and for so many bytes of it.
     bool has_rules(Operation operation) const { return !rules_of(operation).empty(); }
@@ -95,7 +108,8 @@ class Channel {
     bool is_tried_ = false;          // whether it was made, or could not be
     int rank_ = 0, ranks_ = 0;
     bool is_inter_ = false;
-    Watched *watched_ = nullptr, *taken_ = nullptr;
+    std::atomic<Watched*> watched_{nullptr};
+    Watched* taken_ = nullptr;
     std::array<std::vector<Rule>, operations> rules_;  // those for this number of ranks
     Kept kept_;
     std::array<std::array<Count, whys>, operations> passed_{};

@@ -13,6 +13,7 @@
 #include "kept.hpp"
 #include "library.hpp"
 #include "settings.hpp"
+#include "trace.hpp"
 #include "types.hpp"
 #include "watch.hpp"
 
@@ -139,12 +140,17 @@ void begin_layer() {
     }
     learn_types();
     Channel::open();
-    if (settings().is_watching) Watched::begin();
+    if (settings().is_watching) {
+        Watched::begin();
+        trace::begin();
+        trace::begin_events();
+    }
     is_active = true;
 }
 
-void end_layer() {
+void end_layer(const void* site) {
     if (!is_active) return;
+    trace::end(site);
     is_active = false;
     int rank = 0, ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

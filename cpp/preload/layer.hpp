@@ -10,8 +10,8 @@ namespace hockney {
 inline std::atomic<bool> is_active{false};
 
 void begin_layer();
-// Before MPI's own end, on all ranks: writes the report.
-void end_layer();
+// Before MPI's own end, which was called there, on all ranks: writes the report.
+void end_layer(const void* site);
 
 // The texts of all ranks, one after another, on rank 0; collective over MPI_COMM_WORLD.
 std::string gathered(const std::string& mine);

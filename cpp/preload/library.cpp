@@ -19,13 +19,16 @@ namespace hockney::library {
 HOCKNEY_COLLECTIVES(HOCKNEY_DEFINE)
 HOCKNEY_LIFE(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
-#define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name) parameters = nullptr;
-HOCKNEY_WATCHED(HOCKNEY_DEFINE, int, int)
-HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_DEFINE)
+#define HOCKNEY_DEFINE(name, ...) void* name = nullptr;
+HOCKNEY_SIZED_WATCHED(HOCKNEY_DEFINE)
+HOCKNEY_UNSIZED_WATCHED(HOCKNEY_DEFINE)
+HOCKNEY_NAMED(HOCKNEY_DEFINE)
+HOCKNEY_SIZED_NAMED(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
 #if MPI_VERSION >= 4
-#define HOCKNEY_DEFINE(name, word, communicator, bytes, parameters, ...) int(*name##_c) parameters = nullptr;
-HOCKNEY_WATCHED(HOCKNEY_DEFINE, MPI_Count, MPI_Aint)
+#define HOCKNEY_DEFINE(name, ...) void* name##_c = nullptr;
+HOCKNEY_SIZED_WATCHED(HOCKNEY_DEFINE)
+HOCKNEY_SIZED_NAMED(HOCKNEY_DEFINE)
 #undef HOCKNEY_DEFINE
 #endif
 #define HOCKNEY_DEFINE(name, parameters, ...) int(*name##_c) parameters = nullptr;
@@ -40,10 +43,10 @@ const char* missing = nullptr;
 int is_missing() { return MPI_ERR_OTHER; }
 
 template <class Function>
-void find(Function& function, const char* name) {
+void find(Function& function, const char* name, bool is_needed = true) {
     void* found = dlsym(RTLD_NEXT, name);
     if (found == nullptr) {
-        if (missing == nullptr) missing = name;
+        if (missing == nullptr && is_needed) missing = name;
         found = reinterpret_cast<void*>(is_missing);
     }
     function = reinterpret_cast<Function>(found);
@@ -54,13 +57,23 @@ __attribute__((constructor)) void find_all() {
 #define HOCKNEY_FIND(name, ...) find(name, "PMPI_" #name);
     HOCKNEY_COLLECTIVES(HOCKNEY_FIND)
     HOCKNEY_LIFE(HOCKNEY_FIND)
-    HOCKNEY_WATCHED(HOCKNEY_FIND, int, int)
-    HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_FIND)
+    HOCKNEY_SIZED_WATCHED(HOCKNEY_FIND)
+    HOCKNEY_UNSIZED_WATCHED(HOCKNEY_FIND)
 #undef HOCKNEY_FIND
+    // A library may have been built without files.
+#define HOCKNEY_FIND(name) find(name, "PMPI_" #name, false);
+    HOCKNEY_NAMED(HOCKNEY_FIND)
+    HOCKNEY_SIZED_NAMED(HOCKNEY_FIND)
+#undef HOCKNEY_FIND
+#if MPI_VERSION >= 4
+#define HOCKNEY_FIND(name) find(name##_c, "PMPI_" #name "_c", false);
+    HOCKNEY_SIZED_NAMED(HOCKNEY_FIND)
+#undef HOCKNEY_FIND
+#endif
 #define HOCKNEY_FIND(name, ...) find(name##_c, "PMPI_" #name "_c");
     HOCKNEY_LARGE(HOCKNEY_FIND)
 #if MPI_VERSION >= 4
-    HOCKNEY_WATCHED(HOCKNEY_FIND, MPI_Count, MPI_Aint)
+    HOCKNEY_SIZED_WATCHED(HOCKNEY_FIND)
 #endif
 #undef HOCKNEY_FIND
 }

@@ -12,6 +12,8 @@
 #include <string>
 #include <type_traits>
 
+#include "names.hpp"
+
 namespace hockney {
 
 // A handle as wide as a register. Handles of some libraries are numbers, of others addresses: calls into
@@ -82,78 +84,6 @@ using AnyOp = Whole<MPI_Op>;
 #define HOCKNEY_LARGE(X)
 #endif
 
-// What is watched for a profile and never served. X(name, word, communicator, bytes, parameters, arguments …)
-#define HOCKNEY_WATCHED(X, Number, Place)                                                                    \
-    X(Send, send, comm, bytes_of(count, type),                                                               \
-      (const void* from, Number count, AnyType type, int to, int tag, AnyComm comm), from, count, type, to,  \
-      tag, comm)                                                                                             \
-    X(Ssend, ssend, comm, bytes_of(count, type),                                                             \
-      (const void* from, Number count, AnyType type, int to, int tag, AnyComm comm), from, count, type, to,  \
-      tag, comm)                                                                                             \
-    X(Isend, isend, comm, bytes_of(count, type),                                                             \
-      (const void* from, Number count, AnyType type, int to, int tag, AnyComm comm, MPI_Request* request),   \
-      from, count, type, to, tag, comm, request)                                                             \
-    X(Recv, recv, comm, bytes_of(count, type),                                                               \
-      (void* into, Number count, AnyType type, int from, int tag, AnyComm comm, MPI_Status* status), into,   \
-      count, type, from, tag, comm, status)                                                                  \
-    X(Irecv, irecv, comm, bytes_of(count, type),                                                             \
-      (void* into, Number count, AnyType type, int from, int tag, AnyComm comm, MPI_Request* request), into, \
-      count, type, from, tag, comm, request)                                                                 \
-    X(Sendrecv, sendrecv, comm, bytes_of(count, type),                                                       \
-      (const void* from, Number count, AnyType type, int to, int tag, void* into, Number into_count,         \
-       AnyType into_type, int from_rank, int into_tag, AnyComm comm, MPI_Status* status),                    \
-      from, count, type, to, tag, into, into_count, into_type, from_rank, into_tag, comm, status)            \
-    X(Allgatherv, allgatherv, comm, own_bytes(from, count, type, counts, into_type, comm),                   \
-      (const void* from, Number count, AnyType type, void* into, const Number counts[],                      \
-       const Place places[], AnyType into_type, AnyComm comm),                                               \
-      from, count, type, into, counts, places, into_type, comm)                                              \
-    X(Gatherv, gatherv, comm, own_bytes(from, count, type, counts, into_type, comm),                         \
-      (const void* from, Number count, AnyType type, void* into, const Number counts[],                      \
-       const Place places[], AnyType into_type, int root, AnyComm comm),                                     \
-      from, count, type, into, counts, places, into_type, root, comm)                                        \
-    X(Scatterv, scatterv, comm, own_bytes(into, into_count, into_type, counts, type, comm),                  \
-      (const void* from, const Number counts[], const Place places[], AnyType type, void* into,              \
-       Number into_count, AnyType into_type, int root, AnyComm comm),                                        \
-      from, counts, places, type, into, into_count, into_type, root, comm)                                   \
-    X(Alltoallv, alltoallv, comm,                                                                            \
-      from == MPI_IN_PLACE ? sum_of(into_counts, into_type, comm) : sum_of(counts, type, comm),              \
-      (const void* from, const Number counts[], const Place places[], AnyType type, void* into,              \
-       const Number into_counts[], const Place into_places[], AnyType into_type, AnyComm comm),              \
-      from, counts, places, type, into, into_counts, into_places, into_type, comm)                           \
-    X(Scan, scan, comm, bytes_of(count, type),                                                               \
-      (const void* from, void* into, Number count, AnyType type, AnyOp op, AnyComm comm), from, into, count, \
-      type, op, comm)                                                                                        \
-    X(Exscan, exscan, comm, bytes_of(count, type),                                                           \
-      (const void* from, void* into, Number count, AnyType type, AnyOp op, AnyComm comm), from, into, count, \
-      type, op, comm)                                                                                        \
-    X(Ibcast, ibcast, comm, bytes_of(count, type),                                                           \
-      (void* buffer, Number count, AnyType type, int root, AnyComm comm, MPI_Request* request), buffer,      \
-      count, type, root, comm, request)                                                                      \
-    X(Ireduce, ireduce, comm, bytes_of(count, type),                                                         \
-      (const void* from, void* into, Number count, AnyType type, AnyOp op, int root, AnyComm comm,           \
-       MPI_Request* request),                                                                                \
-      from, into, count, type, op, root, comm, request)                                                      \
-    X(Iallreduce, iallreduce, comm, bytes_of(count, type),                                                   \
-      (const void* from, void* into, Number count, AnyType type, AnyOp op, AnyComm comm,                     \
-       MPI_Request* request),                                                                                \
-      from, into, count, type, op, comm, request)                                                            \
-    X(Iallgather, iallgather, comm, bytes_of(into_count, into_type),                                         \
-      (const void* from, Number count, AnyType type, void* into, Number into_count, AnyType into_type,       \
-       AnyComm comm, MPI_Request* request),                                                                  \
-      from, count, type, into, into_count, into_type, comm, request)                                         \
-    X(Ialltoall, ialltoall, comm, bytes_of(into_count, into_type),                                           \
-      (const void* from, Number count, AnyType type, void* into, Number into_count, AnyType into_type,       \
-       AnyComm comm, MPI_Request* request),                                                                  \
-      from, count, type, into, into_count, into_type, comm, request)
-
-#define HOCKNEY_WATCHED_WITHOUT_COUNTS(X)                                                                    \
-    X(Wait, wait, MPI_COMM_NULL, 0, (MPI_Request * request, MPI_Status * status), request, status)           \
-    X(Waitall, waitall, MPI_COMM_NULL, 0, (int count, MPI_Request requests[], MPI_Status statuses[]), count, \
-      requests, statuses)                                                                                    \
-    X(Waitany, waitany, MPI_COMM_NULL, 0,                                                                    \
-      (int count, MPI_Request requests[], int* index, MPI_Status* status), count, requests, index, status)   \
-    X(Ibarrier, ibarrier, comm, 0, (AnyComm comm, MPI_Request * request), comm, request)
-
 #define HOCKNEY_LIFE(X)                                                                                      \
     X(Init, (int* count, char*** arguments), count, arguments)                                               \
     X(Init_thread, (int* count, char*** arguments, int required, int* provided), count, arguments, required, \
@@ -166,13 +96,16 @@ namespace hockney::library {
 HOCKNEY_COLLECTIVES(HOCKNEY_DECLARE)
 HOCKNEY_LIFE(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
-#define HOCKNEY_DECLARE(name, word, communicator, bytes, parameters, ...) extern int(*name) parameters;
-HOCKNEY_WATCHED(HOCKNEY_DECLARE, int, int)
-HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_DECLARE)
+#define HOCKNEY_DECLARE(name, ...) extern void* name;
+HOCKNEY_SIZED_WATCHED(HOCKNEY_DECLARE)
+HOCKNEY_UNSIZED_WATCHED(HOCKNEY_DECLARE)
+HOCKNEY_NAMED(HOCKNEY_DECLARE)
+HOCKNEY_SIZED_NAMED(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
 #if MPI_VERSION >= 4
-#define HOCKNEY_DECLARE(name, word, communicator, bytes, parameters, ...) extern int(*name##_c) parameters;
-HOCKNEY_WATCHED(HOCKNEY_DECLARE, MPI_Count, MPI_Aint)
+#define HOCKNEY_DECLARE(name, ...) extern void* name##_c;
+HOCKNEY_SIZED_WATCHED(HOCKNEY_DECLARE)
+HOCKNEY_SIZED_NAMED(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
 #endif
 #define HOCKNEY_DECLARE(name, parameters, ...) extern int(*name##_c) parameters;

@@ -55,6 +55,10 @@ Settings read() {
     made.scratch_B = number("HOCKNEY_PRELOAD_SCRATCH", made.scratch_B);
     made.kept_B = number("HOCKNEY_PRELOAD_KEPT", made.kept_B);
     made.report = variable("HOCKNEY_PRELOAD_REPORT");
+    made.trace_folder = made.is_watching ? variable("HOCKNEY_PRELOAD_TRACE") : "";
+    made.trace_clock = variable("HOCKNEY_PRELOAD_CLOCK");
+    made.mpi = variable("HOCKNEY_PRELOAD_MPI");
+    made.trace_limit_B = static_cast<std::uint64_t>(number("HOCKNEY_PRELOAD_TRACE_LIMIT", 0));
     if (!made.is_watching) made.rules = rules_of(variable("HOCKNEY_PRELOAD_RULES"));
     return made;
 }

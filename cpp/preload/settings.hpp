@@ -1,6 +1,7 @@
 // What the layer is asked to do. It comes in variables of the environment, which reach every node.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct Settings {
     // Memory of a process for what a call takes besides the program's own, and for schedules that are kept,
     // of which 64 MiB are some hundred thousand messages.
     Bytes scratch_B = Bytes{256} << 20, kept_B = Bytes{64} << 20;
+    // Of a profile's trace: the folder, empty for none; bytes of all ranks; `cpu`, `wall` or what is best;
+    // what the MPI library is called.
+    std::string trace_folder, trace_clock, mpi;
+    std::uint64_t trace_limit_B = 0;
     std::string report;       // file that rank 0 writes; empty for none
     std::vector<Rule> rules;  // the first that fits counts
 };

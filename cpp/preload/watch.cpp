@@ -15,6 +15,7 @@
 #include "../runner/sync/global_clock.hpp"
 #include "layer.hpp"
 #include "library.hpp"
+#include "trace.hpp"
 
 namespace hockney {
 namespace {
@@ -95,7 +96,8 @@ std::string without_tabs(std::string text) {
     return text;
 }
 
-// `file+0x1234 (function)`: what a debugger makes a line of.
+}  // namespace
+
 std::string described(const void* site) {
     Dl_info found{};
     std::ostringstream text;
@@ -107,8 +109,6 @@ std::string described(const void* site) {
     if (found.dli_sname != nullptr) text << " (" << found.dli_sname << ")";
     return without_tabs(text.str());
 }
-
-}  // namespace
 
 struct Watched::Notes {
     using Key = std::tuple<const char*, const void*, Bytes>;
@@ -152,7 +152,8 @@ struct Watched::Notes {
 };
 
 Watched::Watched() : notes_(new Notes) {}
-Watched::~Watched() = default;
+// Only what notes what is no call.
+Watched::~Watched() { noted -= notes_->records.size(); }
 
 namespace {
 
@@ -217,6 +218,7 @@ void Watched::add(const char* operation, const void* site, Bytes bytes, int root
     if (found == notes.records.end() && !is_exact)
         found = notes.records.find({operation, site, rounded_B(bytes)});
     if (found == notes.records.end() && this != beyond && notes_one()) {
+        const trace::Once once;
         const Notes::Record fresh{notes.records.size()};
         const Notes::Key key{operation, site, is_exact ? bytes : rounded_B(bytes)};
         found = notes.records.emplace(key, fresh).first;
@@ -255,17 +257,6 @@ void Watched::share() {
     }
 }
 
-Seen::Seen(Watched& watched, const char* operation, const void* site, Bytes bytes, int root, bool is_blocking)
-    : watched_(watched),
-      operation_(operation),
-      site_(library::program_site(site)),
-      bytes_(bytes),
-      root_(root),
-      is_blocking_(is_blocking),
-      start_s_(now_s()) {}
-
-Seen::~Seen() { watched_.add(operation_, site_, bytes_, root_, is_blocking_, start_s_, now_s()); }
-
 void Watched::begin() {
     PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &clock_comm);
     global_clock = new GlobalClock(clock_comm);
@@ -278,6 +269,8 @@ void Watched::begin() {
     beyond = new Watched;
     begin_s = now_s();
 }
+
+double Watched::global_s() { return global_clock->to_global(now_s()); }
 
 std::string Watched::end() {
     const double end_s = now_s();

@@ -12,27 +12,6 @@
 
 namespace hockney {
 
-class Watched;
-
-// A call of the program, from its construction to its end.
-class Seen {
-  public:
-    // `watched` as Watched::of returned it; `root` -1 where there is none.
-    Seen(Watched& watched, const char* operation, const void* site, Bytes bytes, int root, bool is_blocking);
-    ~Seen();
-    Seen(const Seen&) = delete;
-    Seen& operator=(const Seen&) = delete;
-
-  private:
-    Watched& watched_;
-    const char* operation_;
-    const void* site_;
-    Bytes bytes_;
-    int root_;
-    bool is_blocking_;
-    double start_s_;
-};
-
 // What was seen on communicators of the same ranks and name: those that a program makes again and again are
 // one, those that live at the same time are numbered.
 class Watched {
@@ -48,6 +27,8 @@ class Watched {
     // 0.
     static void begin();
     static std::string end();
+    // Now, on the clock of all ranks.
+    static double global_s();
 
     Watched();
     ~Watched();
@@ -65,6 +46,9 @@ class Watched {
     std::unique_ptr<Notes> notes_;
     bool is_taken_ = false;
 };
+
+// `file+0x1234 (function)`: what a debugger makes a line of.
+std::string described(const void* site);
 
 // Where the program's latest call of this thread returns to.
 inline thread_local const void* call_site = nullptr;

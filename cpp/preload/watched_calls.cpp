@@ -1,38 +1,36 @@
 // Calls that are watched for a profile, and otherwise passed on at once.
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
 #include "channel.hpp"
 #include "layer.hpp"
 #include "library.hpp"
-#include "types.hpp"
+#include "noted.hpp"
+#include "noted_groups.hpp"
+#include "trace.hpp"
 #include "watch.hpp"
 
 namespace hockney {
 namespace {
 
-Watched& watched_of(MPI_Comm comm) {
-    static Watched& of_none = Watched::of(MPI_COMM_NULL);
-    return comm == MPI_COMM_NULL ? of_none : Channel::of(comm).watched();
-}
+// An argument in a register, or where one has its place on the stack: MPI has no others. What the caller gave
+// none of is nobody's, and is passed on as it is.
+using Word = std::uintptr_t;
+#define HOCKNEY_WORDS_8 Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h
+#define HOCKNEY_WORDS_16 HOCKNEY_WORDS_8, Word i, Word j, Word k, Word l, Word m, Word n, Word o, Word p
+#define HOCKNEY_VALUES_8 a, b, c, d, e, f, g, h
+#define HOCKNEY_VALUES_16 HOCKNEY_VALUES_8, i, j, k, l, m, n, o, p
+using Passed8 = int (*)(HOCKNEY_WORDS_8);
+using Passed16 = int (*)(HOCKNEY_WORDS_16);
 
-// Of the blocks of all ranks. Between groups there are as many as the other has ranks: unknown.
-template <class Number>
-Bytes sum_of(const Number counts[], MPI_Datatype type, MPI_Comm comm) {
-    if (comm == MPI_COMM_NULL || counts == nullptr) return 0;
-    const Channel& channel = Channel::of(comm);
-    Bytes sum = 0;
-    for (int i = 0; !channel.is_inter() && i < channel.ranks(); ++i) sum += counts[i];
-    return bytes_of(sum, channel.is_inter() ? MPI_DATATYPE_NULL : type);
-}
-
-// Of this rank's block, which lies in the other buffer where it is in place: its count and datatype then mean
-// nothing, as some do between groups.
-template <class Number>
-Bytes own_bytes(const void* own, Number count, MPI_Datatype type, const Number counts[], MPI_Datatype other,
-                MPI_Comm comm) {
-    if (comm == MPI_COMM_NULL) return 0;
-    const Channel& channel = Channel::of(comm);
-    if (channel.is_inter()) return 0;
-    if (own != MPI_IN_PLACE) return bytes_of(count, type);
-    return counts == nullptr ? 0 : bytes_of(counts[channel.rank()], other);
+template <class Argument>
+Argument argument_of(Word word) {
+    if constexpr (std::is_pointer_v<Argument>)
+        return reinterpret_cast<Argument>(word);
+    else
+        return static_cast<Argument>(word);
 }
 
 bool is_watched(const void* returns_to) {
@@ -40,25 +38,76 @@ bool is_watched(const void* returns_to) {
     return library::origin_of(call_site = returns_to) != library::Origin::library;
 }
 
+Watched& watched_by(const Noted& noted) {
+    static Watched& of_none = Watched::of(MPI_COMM_NULL);
+    return noted.channel != nullptr ? noted.channel->watched() : of_none;
+}
+
+template <class Shape, class... Arguments, std::size_t... I>
+int watch(const char* operation, const char* name, int (*own)(Arguments...), const Word* words,
+          std::index_sequence<I...>) {
+    std::tuple<Arguments...> arguments(argument_of<Arguments>(words[I])...);
+    return std::apply(
+        [&](auto&... each) {
+            const void* const site = library::program_site(call_site);
+            trace::Visit visit(name, site);
+            // May give the call a status of the trace's own.
+            Shape noted(visit, each...);
+            Watched* const watched = *operation != 0 ? &watched_by(noted) : nullptr;
+            visit.enter();
+            const int code = own(each...);
+            visit.leave();
+            if (watched != nullptr)
+                watched->add(operation, site, noted.bytes, -1, false, visit.start_s(), visit.end_s());
+            if (visit.is_traced()) noted.write(visit);
+            return code;
+        },
+        arguments);
+}
+template <class Shape, class... Arguments>
+int watch(const char* operation, const char* name, int (*own)(Arguments...), const Word* words) {
+    return watch<Shape>(operation, name, own, words, std::index_sequence_for<Arguments...>());
+}
+
+// What is no message, by its name alone.
+template <class Own>
+int pass_on(const char* name, Own own) {
+    trace::Visit visit(name, library::program_site(call_site));
+    visit.enter();
+    const int code = own();
+    visit.leave();
+    if (visit.is_traced()) Noted::write_other(visit);
+    return code;
+}
+
 }  // namespace
 
-#define HOCKNEY_WATCH(symbol, name, word, communicator, bytes, parameters, ...)                          \
-    extern "C" __attribute__((visibility("default"))) int exported_##symbol parameters __asm__(#symbol); \
-    extern "C" __attribute__((visibility("default"))) int exported_##symbol parameters {                 \
-        if (!is_watched(__builtin_return_address(0))) return library::name(__VA_ARGS__);                 \
-        const Seen seen(watched_of(communicator), #word, call_site, bytes, -1, false);                   \
-        return library::name(__VA_ARGS__);                                                               \
-    }
-#define HOCKNEY_WATCH_BOTH(name, ...)            \
-    HOCKNEY_WATCH(MPI_##name, name, __VA_ARGS__) \
-    HOCKNEY_WATCH(PMPI_##name, name, __VA_ARGS__)
-HOCKNEY_WATCHED(HOCKNEY_WATCH_BOTH, int, int)
-HOCKNEY_WATCHED_WITHOUT_COUNTS(HOCKNEY_WATCH_BOTH)
+#define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
+// By both names, whichever was called.
+#define HOCKNEY_PASS_OR(name, words, ...)                                                 \
+    HOCKNEY_EXPORT int exported_##name(HOCKNEY_WORDS_##words) __asm__("MPI_" #name);      \
+    HOCKNEY_EXPORT int exported_##name(HOCKNEY_WORDS_##words) {                           \
+        const auto own = reinterpret_cast<Passed##words>(library::name);                  \
+        if (!is_watched(__builtin_return_address(0))) return own(HOCKNEY_VALUES_##words); \
+        __VA_ARGS__                                                                       \
+    }                                                                                     \
+    HOCKNEY_EXPORT int profiling_##name(HOCKNEY_WORDS_##words) __asm__("PMPI_" #name)     \
+        __attribute__((alias("MPI_" #name)));
+#define HOCKNEY_WATCH(name, words, operation, ...)                                           \
+    HOCKNEY_PASS_OR(                                                                         \
+        name, words, const Word all[] = {HOCKNEY_VALUES_##words}; return watch<__VA_ARGS__>( \
+            operation, "MPI_" #name, reinterpret_cast<decltype(&PMPI_##name)>(library::name), all);)
+#define HOCKNEY_NAME(name) \
+    HOCKNEY_PASS_OR(name, 16, return pass_on("MPI_" #name, [&] { return own(HOCKNEY_VALUES_16); });)
+HOCKNEY_NAMED(HOCKNEY_NAME)
+HOCKNEY_SIZED_NAMED(HOCKNEY_NAME)
+HOCKNEY_SIZED_WATCHED(HOCKNEY_WATCH)
+HOCKNEY_UNSIZED_WATCHED(HOCKNEY_WATCH)
 #if MPI_VERSION >= 4
-#define HOCKNEY_WATCH_LARGE(name, ...)                   \
-    HOCKNEY_WATCH(MPI_##name##_c, name##_c, __VA_ARGS__) \
-    HOCKNEY_WATCH(PMPI_##name##_c, name##_c, __VA_ARGS__)
-HOCKNEY_WATCHED(HOCKNEY_WATCH_LARGE, MPI_Count, MPI_Aint)
+#define HOCKNEY_WATCH_LARGE(name, ...) HOCKNEY_WATCH(name##_c, __VA_ARGS__)
+HOCKNEY_SIZED_WATCHED(HOCKNEY_WATCH_LARGE)
+#define HOCKNEY_NAME_LARGE(name) HOCKNEY_NAME(name##_c)
+HOCKNEY_SIZED_NAMED(HOCKNEY_NAME_LARGE)
 #endif
 
 }  // namespace hockney

@@ -11,6 +11,7 @@ from hockney.records.profile import Profile as Profile
 from hockney.runner.launch_line import understand
 from hockney.runner.preload import run
 from hockney.runner.profiled import watched
+from hockney.runner.traced import Trace, folder_of, found, prepare
 
 ProfiledCall = Call
 WATCHING = {"HOCKNEY_PRELOAD": "profile"}
@@ -18,12 +19,13 @@ WATCHING = {"HOCKNEY_PRELOAD": "profile"}
 
 @dataclass(frozen=True)
 class ProfiledRun:
-    """How a program ended, its profile, and the file that has it; None where nothing was seen, or written."""
+    """How a program ended, its profile, its file and its trace; None where nothing was seen, or written."""
 
     exit_code: int
     warnings: list[str]
     output: str | None
     profile: Profile | None
+    trace: Trace | None
 
 
 def profile_program(options: ProfileOptions) -> ProfiledRun:
@@ -33,8 +35,12 @@ def profile_program(options: ProfileOptions) -> ProfiledRun:
     """
     writing.expect_writable(options.output)
     launch = understand(options.command, options.mpi)
-    outcome = run(launch, WATCHING)
-    profile = watched(outcome, launch.mpi.describe() if launch.mpi else "")
+    mpi = launch.mpi.describe() if launch.mpi else ""
+    folder = folder_of(options.output)
+    told = prepare(folder, options.trace_limit, options.clock, mpi) if folder else {}
+    outcome = run(launch, WATCHING | told)
+    trace = found(folder, options.trace_limit, outcome.said) if folder and told else None
+    profile = watched(outcome, mpi)
     try:
         if profile is not None:
             profile.write(options.output)
@@ -43,4 +49,4 @@ def profile_program(options: ProfileOptions) -> ProfiledRun:
         outcome.said.append(error.message)
         profile = None
     output = None if profile is None else str(options.output)
-    return ProfiledRun(outcome.code, outcome.said, output, profile)
+    return ProfiledRun(outcome.code, outcome.said, output, profile, trace)

@@ -10,7 +10,7 @@ from hockney import api
 from hockney.options.profile import ProfileOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import format_bytes, format_time, percent
+from hockney.units import counted, format_bytes, format_time, percent
 
 FEW = 20
 """Rows that the terminal shows; the file has all."""
@@ -36,6 +36,9 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
     elif answer.profile is not None:
         _show(answer.profile)
         say.line(f"written to {answer.output}")
+    if not json and (trace := answer.trace) is not None:
+        of = f"{trace.events:,} events of {counted(trace.ranks, 'rank')}, {format_bytes(trace.bytes)}"
+        say.line(f"the trace is in {trace.folder}: {of}")
     say.warnings(answer.warnings)
     raise typer.Exit(answer.exit_code)
 

@@ -1,0 +1,148 @@
+#include "noted.hpp"
+
+#include "noted_groups.hpp"
+
+namespace hockney {
+namespace {
+
+// Of the one call that is written. Never destroyed: programs may call MPI until the very end.
+auto& kept_handles = *new std::vector<MPI_Request>;
+auto& own_statuses = *new std::vector<MPI_Status>;
+
+}  // namespace
+
+std::vector<MPI_Request>& Completes::handles() { return kept_handles; }
+
+void Completes::keep(const trace::Visit& visit, int count, MPI_Request* requests, MPI_Status** statuses,
+                     int of_them) {
+    if (!visit.is_traced()) return;
+    kept_handles.assign(requests, requests + std::max(0, count));
+    requests_ = requests;
+    // MPI_STATUSES_IGNORE may be another address.
+    const bool is_ignored = *statuses == MPI_STATUS_IGNORE || *statuses == MPI_STATUSES_IGNORE;
+    if (is_ignored && trace::requests().need_status()) {
+        own_statuses.resize(static_cast<std::size_t>(std::max(1, of_them)));
+        *statuses = own_statuses.data();
+    }
+    statuses_ = *statuses;
+}
+
+void Completes::write_completed(const trace::Visit& visit, int count, const int* indices) const {
+    struct Completed {
+        trace::Request request;
+        int source, tag;
+    };
+    static auto& completed = *new std::vector<Completed>;
+    static auto& cancelled = *new std::vector<std::int64_t>;
+    completed.clear();
+    cancelled.clear();
+    for (int i = 0; i < count; ++i) {
+        const int at = indices != nullptr ? indices[i] : i;
+        Completed one{};
+        const MPI_Request handle = kept_handles[static_cast<std::size_t>(at)];
+        if (handle == MPI_REQUEST_NULL || !trace::requests().take(handle, requests_ + at, one.request))
+            continue;
+        const trace::Request& request = one.request;
+        if (request.duplicate != nullptr && *request.duplicate != MPI_COMM_NULL)
+            Channel::of(*request.duplicate).traced.number = request.duplicate_number;
+        if (request.number < 0) continue;
+        int is_cancelled = 0;
+        if (request.is_cancelled) PMPI_Test_cancelled(statuses_ + i, &is_cancelled);
+        if (is_cancelled != 0) {
+            cancelled.push_back(request.number);
+            continue;
+        }
+        if (request.wild != 0) {
+            one.source = statuses_[i].MPI_SOURCE;
+            one.tag = statuses_[i].MPI_TAG;
+        }
+        completed.push_back(one);
+    }
+    // Of a test that found nothing to complete.
+    if (flag_ != nullptr && completed.empty() && cancelled.empty()) return visit.poll();
+    const std::int64_t latest = trace::requests().latest();
+    {
+        trace::Event event(trace::wait, visit, 1 + 3 * completed.size());
+        event.add(completed.size());
+        for (const Completed& one : completed) {
+            event.add(static_cast<std::uint64_t>(latest - one.request.number));
+            if (one.request.wild != 0) event.add(static_cast<std::uint64_t>(one.source)).add_signed(one.tag);
+        }
+    }
+    for (const std::int64_t number : cancelled)
+        trace::Event(trace::dropped, visit)
+            .add(static_cast<std::uint64_t>(latest - number))
+            .add(trace::Dropped::cancelled);
+}
+
+void Starts::write(const trace::Visit& visit) const {
+    static auto& started = *new std::vector<std::int64_t>;
+    started.clear();
+    for (int i = 0; i < count; ++i) {
+        const trace::Persistent* const found = trace::requests().persistent(requests[i]);
+        if (found == nullptr) continue;
+        begin_request(requests + i, found->number >= 0, found->wild);
+        if (found->number >= 0) started.push_back(found->number);
+    }
+    if (started.empty()) return visit.skip();
+    trace::Event event(trace::start, visit, 1 + started.size());
+    event.add(started.size());
+    for (const std::int64_t number : started) event.add(static_cast<std::uint64_t>(number));
+}
+
+void FreesRequest::write(const trace::Visit& visit) const {
+    trace::Request request;
+    const bool is_active = trace::requests().take(handle, place, request) && request.number >= 0;
+    trace::requests().remove_persistent(handle);
+    if (!is_active) return visit.skip();
+    const std::int64_t back = trace::requests().latest() - request.number;
+    trace::Event(trace::dropped, visit).add(static_cast<std::uint64_t>(back)).add(trace::request_freed);
+}
+
+void Group::write(const trace::Visit& visit) const {
+    std::uint64_t number = 0;
+    const bool has_number = is_known(visit, number);
+    if (request != nullptr) begin_request(request, has_number);
+    if (!has_number) return;
+    std::uint64_t at_root = 0, flags = request != nullptr ? trace::non_blocking : 0;
+    switch (operation) {
+        case trace::bcast:
+        case trace::scatter:
+        case trace::gather:
+        case trace::reduce:
+        case trace::gatherv:
+        case trace::scatterv:
+            at_root = static_cast<std::uint64_t>(std::max(0, root));
+            // Nobody, this one, another of its group, or one of the other group.
+            if (is_inter()) at_root = root == MPI_ROOT ? 1 : root == MPI_PROC_NULL ? 2 : at_root + 3;
+            break;
+        default:
+            break;
+    }
+    std::vector<std::uint64_t> numbers;
+    for (const std::vector<Bytes>& one : vectors)
+        if (!is_inter()) numbers.push_back(trace::vector_number(one));
+    if (is_in_place) flags |= trace::in_place;
+    if (!is_commutative) flags |= trace::not_commutative;
+    if (!numbers.empty()) flags |= trace::has_vectors;
+    trace::Event event(trace::collective, visit, 7 + numbers.size());
+    event.add(operation).add(flags).add(number).add(at_root).add(unsigned_of(bytes));
+    event.add(unsigned_of(element_B));
+    if (numbers.empty()) return;
+    event.add(numbers.size());
+    for (const std::uint64_t vector : numbers) event.add(vector);
+}
+
+void DuplicatesLater::write(const trace::Visit& visit) const {
+    std::uint64_t number = 0;
+    if (!is_known(visit, number)) return;
+    trace::Request under_way{-1, request};
+    under_way.duplicate = made;
+    under_way.duplicate_number = trace::duplicate_number(comm, *channel);
+    trace::requests().add(*request, under_way);
+    trace::Event event(trace::made, visit);
+    event.add(number).add(trace::duplicated);
+    event.add(static_cast<std::uint64_t>(under_way.duplicate_number) + 1);
+}
+
+}  // namespace hockney

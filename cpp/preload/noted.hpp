@@ -1,0 +1,341 @@
+// What is noted of a call, by the arguments that it has: its communicator and bytes for a profile, and its
+// events for a trace. Each is made before the library's part of the call, and writes when that is over.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "channel.hpp"
+#include "trace.hpp"
+#include "types.hpp"
+
+namespace hockney {
+
+struct Noted {
+    explicit Noted(MPI_Comm of = MPI_COMM_NULL)
+        : comm(of), channel(of != MPI_COMM_NULL ? &Channel::of(of) : nullptr) {}
+
+    MPI_Comm comm;
+    Channel* channel;
+    Bytes bytes = 0;
+
+    // Its number in the trace. False where it has none, and the call counts as one that is no message.
+    bool is_known(const trace::Visit& visit, std::uint64_t& number) const {
+        const std::int64_t found = channel != nullptr ? trace::comm_number(comm, *channel) : -1;
+        number = static_cast<std::uint64_t>(found);
+        if (found < 0) write_other(visit);
+        return found >= 0;
+    }
+    static void write_other(const trace::Visit& visit) {
+        const std::uint64_t number = trace::name_number(visit.name());
+        trace::Event(trace::other, visit).add(number);
+    }
+};
+
+// A status of the trace's own where the program wants none.
+class OwnStatus {
+  public:
+    OwnStatus(const trace::Visit& visit, MPI_Status*& status) : status_(status) {
+        if (visit.is_traced() && status == MPI_STATUS_IGNORE) status = &own_;
+    }
+    const MPI_Status& operator*() const { return *status_; }
+    const MPI_Status* operator->() const { return status_; }
+    std::uint64_t bytes() const {
+        MPI_Count count = 0;
+        PMPI_Get_elements_x(status_, MPI_BYTE, &count);
+        return static_cast<std::uint64_t>(std::max<MPI_Count>(0, count));
+    }
+
+  private:
+    MPI_Status own_{};
+    MPI_Status*& status_;
+};
+
+inline std::uint64_t unsigned_of(Bytes number) { return static_cast<std::uint64_t>(number); }
+
+inline std::uint8_t wild_of(int source, int tag) {
+    return static_cast<std::uint8_t>((source == MPI_ANY_SOURCE ? trace::any_source : 0) |
+                                     (tag == MPI_ANY_TAG ? trace::any_tag : 0));
+}
+
+// A request that is under way from now on; without a message it has no number.
+inline void begin_request(const MPI_Request* request, bool has_message, std::uint8_t wild = 0) {
+    trace::Request made{-1, request, wild};
+    if (has_message) made.number = trace::requests().next();
+    trace::requests().add(*request, made);
+}
+
+// MPI_Send and its kind, with a request or without.
+template <trace::Mode mode, bool is_persistent = false>
+struct Sends : Noted {
+    template <class Number, class... Request>
+    Sends(const trace::Visit&, const void*, Number count, MPI_Datatype type, int to_rank, int with_tag,
+          MPI_Comm on, Request... made)
+        : Noted(on), to(to_rank), tag(with_tag), request(made...) {
+        bytes = bytes_of(count, type);
+    }
+    void write(const trace::Visit& visit) const {
+        std::uint64_t number = 0;
+        const bool has_message = to != MPI_PROC_NULL && is_known(visit, number);
+        if (to == MPI_PROC_NULL) visit.skip();
+        if (request.at != nullptr && is_persistent)
+            trace::requests().add_persistent(*request.at, has_message, 0);
+        else if (request.at != nullptr)
+            begin_request(request.at, has_message);
+        if (!has_message) return;
+        const trace::Kind kind = is_persistent           ? trace::send_init
+                                 : request.at != nullptr ? trace::isend
+                                                         : trace::send;
+        trace::Event event(kind, visit);
+        event.add(number)
+            .add(static_cast<std::uint64_t>(to))
+            .add_signed(tag)
+            .add(unsigned_of(bytes))
+            .add(mode);
+    }
+
+    int to, tag;
+    struct Made {
+        explicit Made(MPI_Request* made = nullptr) : at(made) {}
+        MPI_Request* at;
+    } request;
+};
+template <trace::Mode mode>
+using SendsLater = Sends<mode, true>;
+
+struct Receives : Noted {
+    template <class Number>
+    Receives(const trace::Visit& visit, void*, Number count, MPI_Datatype type, int from_rank, int,
+             MPI_Comm on, MPI_Status*& status)
+        : Noted(on), from(from_rank), got(visit, status) {
+        bytes = bytes_of(count, type);
+    }
+    void write(const trace::Visit& visit) const {
+        std::uint64_t number = 0;
+        if (from == MPI_PROC_NULL) return visit.skip();
+        if (!is_known(visit, number)) return;
+        trace::Event event(trace::recv, visit);
+        event.add(number).add(static_cast<std::uint64_t>(got->MPI_SOURCE)).add_signed(got->MPI_TAG);
+        event.add(got.bytes());
+    }
+
+    int from;
+    OwnStatus got;
+};
+
+// MPI_Irecv and MPI_Recv_init.
+template <bool is_persistent>
+struct Posts : Noted {
+    template <class Number>
+    Posts(const trace::Visit&, void*, Number count, MPI_Datatype type, int from_rank, int with_tag,
+          MPI_Comm on, MPI_Request* made)
+        : Noted(on), from(from_rank), tag(with_tag), request(made) {
+        bytes = bytes_of(count, type);
+    }
+    void write(const trace::Visit& visit) const {
+        std::uint64_t number = 0;
+        const std::uint8_t wild = wild_of(from, tag);
+        const bool has_message = from != MPI_PROC_NULL && is_known(visit, number);
+        if (from == MPI_PROC_NULL) visit.skip();
+        if (is_persistent)
+            trace::requests().add_persistent(*request, has_message, wild);
+        else
+            begin_request(request, has_message, wild);
+        if (!has_message) return;
+        trace::Event event(is_persistent ? trace::recv_init : trace::irecv, visit);
+        event.add(number).add(wild);
+        if ((wild & trace::any_source) == 0) event.add(static_cast<std::uint64_t>(from));
+        if ((wild & trace::any_tag) == 0) event.add_signed(tag);
+        event.add(unsigned_of(bytes));
+    }
+
+    int from, tag;
+    MPI_Request* request;
+};
+
+// MPI_Sendrecv, and the same in one buffer.
+struct Exchanges : Noted {
+    template <class Number>
+    Exchanges(const trace::Visit& visit, const void*, Number count, MPI_Datatype type, int to_rank,
+              int with_tag, void*, Number, MPI_Datatype, int from_rank, int, MPI_Comm on, MPI_Status*& status)
+        : Noted(on), to(to_rank), tag(with_tag), from(from_rank), got(visit, status) {
+        bytes = bytes_of(count, type);
+    }
+    template <class Number>
+    Exchanges(const trace::Visit& visit, void*, Number count, MPI_Datatype type, int to_rank, int with_tag,
+              int from_rank, int, MPI_Comm on, MPI_Status*& status)
+        : Noted(on), to(to_rank), tag(with_tag), from(from_rank), got(visit, status) {
+        bytes = bytes_of(count, type);
+    }
+    void write(const trace::Visit& visit) const {
+        std::uint64_t number = 0;
+        if (to == MPI_PROC_NULL && from == MPI_PROC_NULL) return visit.skip();
+        if (!is_known(visit, number)) return;
+        trace::Event event(trace::sendrecv, visit);
+        const bool sends = to != MPI_PROC_NULL, receives = from != MPI_PROC_NULL;
+        event.add(number).add_signed(sends ? to : trace::proc_null).add_signed(sends ? tag : 0);
+        event.add(sends ? unsigned_of(bytes) : 0);
+        event.add_signed(receives ? got->MPI_SOURCE : trace::proc_null);
+        event.add_signed(receives ? got->MPI_TAG : 0).add(receives ? got.bytes() : 0);
+    }
+
+    int to, tag, from;
+    OwnStatus got;
+};
+
+// A message that a probe took.
+struct TakesMessage : Noted {
+    template <class Number>
+    TakesMessage(const trace::Visit&, void*, Number count, MPI_Datatype type, MPI_Message*, MPI_Status*) {
+        bytes = bytes_of(count, type);
+    }
+    template <class Number>
+    TakesMessage(const trace::Visit&, void*, Number count, MPI_Datatype type, MPI_Message*, MPI_Request* made)
+        : request(made) {
+        bytes = bytes_of(count, type);
+    }
+    void write(const trace::Visit& visit) const {
+        if (request != nullptr) begin_request(request, true);
+        trace::Event(request != nullptr ? trace::imrecv : trace::mrecv, visit);
+    }
+
+    MPI_Request* request = nullptr;
+};
+
+// A probe that waits, and one that may find nothing.
+template <trace::Kind kind>
+struct Probes : Noted {
+    template <class... Message>
+    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, MPI_Message*, MPI_Status*& status)
+        : Probes(visit, from_rank, on, nullptr, status) {}
+    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, MPI_Status*& status)
+        : Probes(visit, from_rank, on, nullptr, status) {}
+    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, int* flag, MPI_Message*,
+           MPI_Status*& status)
+        : Probes(visit, from_rank, on, flag, status) {}
+    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, int* flag, MPI_Status*& status)
+        : Probes(visit, from_rank, on, flag, status) {}
+    void write(const trace::Visit& visit) const {
+        std::uint64_t number = 0;
+        if (has_found != nullptr && *has_found == 0) return visit.poll();
+        if (from == MPI_PROC_NULL) return visit.skip();
+        if (!is_known(visit, number)) return;
+        trace::Event event(kind, visit);
+        event.add(number).add(static_cast<std::uint64_t>(got->MPI_SOURCE)).add_signed(got->MPI_TAG);
+    }
+
+  private:
+    Probes(const trace::Visit& visit, int from_rank, MPI_Comm on, const int* flag, MPI_Status*& status)
+        : Noted(on), from(from_rank), has_found(flag), got(visit, status) {}
+
+    int from;
+    const int* has_found;
+    OwnStatus got;
+};
+
+// Waits and tests: what completed.
+class Completes : public Noted {
+  public:
+    // MPI_Wait, MPI_Test
+    Completes(const trace::Visit& visit, MPI_Request* request, MPI_Status*& status) {
+        keep(visit, 1, request, &status, 1);
+    }
+    Completes(const trace::Visit& visit, MPI_Request* request, int* flag, MPI_Status*& status) : flag_(flag) {
+        keep(visit, 1, request, &status, 1);
+    }
+    // MPI_Waitall, MPI_Testall
+    Completes(const trace::Visit& visit, int count, MPI_Request* requests, MPI_Status*& statuses) {
+        keep(visit, count, requests, &statuses, count);
+    }
+    Completes(const trace::Visit& visit, int count, MPI_Request* requests, int* flag, MPI_Status*& statuses)
+        : flag_(flag) {
+        keep(visit, count, requests, &statuses, count);
+    }
+    void write(const trace::Visit& visit) const {
+        if (flag_ != nullptr && *flag_ == 0) return visit.poll();
+        write_completed(visit, static_cast<int>(handles().size()), nullptr);
+    }
+
+  protected:
+    Completes() = default;
+    // The handles as they are before the call, and statuses where the trace needs them.
+    void keep(const trace::Visit& visit, int count, MPI_Request* requests, MPI_Status** statuses,
+              int of_them);
+    // `indices` of them, or all.
+    void write_completed(const trace::Visit& visit, int count, const int* indices) const;
+    static std::vector<MPI_Request>& handles();
+
+    const int* flag_ = nullptr;
+
+  private:
+    const MPI_Request* requests_ = nullptr;
+    const MPI_Status* statuses_ = nullptr;
+};
+
+// MPI_Waitany, MPI_Testany
+struct CompletesOne : Completes {
+    CompletesOne(const trace::Visit& visit, int count, MPI_Request* requests, int* at, MPI_Status*& status)
+        : index(at) {
+        keep(visit, count, requests, &status, 1);
+    }
+    CompletesOne(const trace::Visit& visit, int count, MPI_Request* requests, int* at, int* flag,
+                 MPI_Status*& status)
+        : index(at) {
+        keep(visit, count, requests, &status, 1);
+        flag_ = flag;
+    }
+    void write(const trace::Visit& visit) const {
+        if (flag_ != nullptr && *flag_ == 0) return visit.poll();
+        write_completed(visit, *index == MPI_UNDEFINED ? 0 : 1, index);
+    }
+
+    const int* index;
+};
+
+// MPI_Waitsome, MPI_Testsome
+template <bool is_waiting>
+struct CompletesSome : Completes {
+    CompletesSome(const trace::Visit& visit, int count, MPI_Request* requests, int* found, int* at,
+                  MPI_Status*& statuses)
+        : completed(found), indices(at) {
+        keep(visit, count, requests, &statuses, count);
+    }
+    void write(const trace::Visit& visit) const {
+        const int count = *completed == MPI_UNDEFINED ? 0 : *completed;
+        if (!is_waiting && count == 0) return visit.poll();
+        write_completed(visit, count, indices);
+    }
+
+    const int *completed, *indices;
+};
+
+// MPI_Start, MPI_Startall
+struct Starts : Noted {
+    Starts(const trace::Visit&, MPI_Request* request) : requests(request) {}
+    Starts(const trace::Visit&, int number, MPI_Request* several) : count(number), requests(several) {}
+    void write(const trace::Visit& visit) const;
+
+    int count = 1;
+    MPI_Request* requests;
+};
+
+// MPI_Request_free, MPI_Cancel
+struct FreesRequest : Noted {
+    FreesRequest(const trace::Visit&, MPI_Request* request) : place(request), handle(*request) {}
+    void write(const trace::Visit& visit) const;
+
+    const MPI_Request* place;
+    MPI_Request handle;
+};
+struct Cancels : Noted {
+    Cancels(const trace::Visit&, MPI_Request* request) : handle(*request) {}
+    void write(const trace::Visit& visit) const {
+        trace::requests().cancel(handle);
+        visit.skip();
+    }
+
+    MPI_Request handle;
+};
+
+}  // namespace hockney

@@ -1,0 +1,374 @@
+#include "trace.hpp"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "channel.hpp"
+#include "library.hpp"
+#include "settings.hpp"
+#include "trace_file.hpp"
+#include "watch.hpp"
+
+namespace hockney::trace {
+namespace {
+
+// A loop that polls takes less between two polls; more is computing.
+constexpr std::int64_t poll_ns = 2000;
+// Vectors that are looked up: of more, the same one is written again.
+constexpr std::size_t most_vectors_B = std::size_t{16} << 20;
+constexpr int calibrating_calls = 2000;
+
+struct Hash {
+    std::size_t operator()(const std::vector<Bytes>& bytes) const { return hash_of(bytes); }
+};
+
+struct Recorder {
+    Recorder(const std::string& path, const Header& header)
+        : file(path, header.ranks != 0 ? settings().trace_limit_B / header.ranks : 0, header),
+          has_cpu((header.flags & has_cpu_times) != 0) {}
+
+    File file;
+    Requests requests;
+    bool has_cpu, is_stopped = false;
+    // Of the call that is being written: its time goes with its first event.
+    bool is_fresh = true;
+    std::int64_t last_end_ns = 0;
+    std::int64_t carried_ns = 0, carried_cpu_ns = 0;
+    // What was done once since the latest call.
+    bool is_in_once = false;
+    std::int64_t once_ns = 0, once_cpu_ns = 0;
+    std::unordered_map<const void*, std::uint64_t> sites, names;
+    std::unordered_map<std::vector<Bytes>, std::uint64_t, Hash> vectors;
+    std::uint64_t next_vector = 0;
+    std::size_t vectors_B = 0;
+};
+
+// Never destroyed at the end of the process: programs may call MPI until then.
+Recorder* recorder = nullptr;
+bool is_threaded = false;
+// The function that a thread is in, and the two that met.
+std::atomic<const char*> busy{nullptr}, late{nullptr}, early{nullptr};
+thread_local int depth = 0;
+thread_local std::int64_t last_cpu_ns = 0;
+
+std::int64_t time_of(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return time.tv_sec * std::int64_t{1000000000} + time.tv_nsec;
+}
+std::int64_t wall_ns() { return time_of(CLOCK_MONOTONIC); }
+std::int64_t cpu_ns() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
+
+// False where another thread is in MPI.
+bool claim(const char* name) {
+    if (!is_threaded) return true;
+    const char* other = nullptr;
+    if (busy.compare_exchange_strong(other, name, std::memory_order_acquire)) return true;
+    const char* none = nullptr;
+    if (late.compare_exchange_strong(none, name)) early = other;
+    return false;
+}
+
+// What was written last ends the trace, the rest is left as it is.
+void stop(State state) {
+    recorder->is_stopped = true;
+    recorder->file.header().state = state;
+    is_on = false;
+}
+
+// In the room that is always left.
+void stop_for_want_of_room() {
+    unsigned char* const at = recorder->file.last_room();
+    // No time, and no site.
+    const std::size_t head_B = recorder->has_cpu ? 5 : 4;
+    recorder->file.commit(limit, at + head_B);
+    stop(limited);
+}
+
+}  // namespace
+
+Requests& requests() { return recorder->requests; }
+
+Visit::Visit(const char* name, const void* site) : name_(name), site_(site) {
+    if (is_on.load(std::memory_order_relaxed)) {
+        is_entered_ = true;
+        is_traced_ = depth++ == 0 && claim(name);
+        if (is_traced_) recorder->is_fresh = true;
+    }
+}
+
+void Visit::enter() {
+    const bool has_cpu = is_traced_ && recorder->has_cpu;
+    const std::int64_t start_cpu_ns = has_cpu ? cpu_ns() : 0;
+    start_ns_ = wall_ns();
+    if (!is_traced_) return;
+    Recorder& to = *recorder;
+    gap_ns_ = std::max<std::int64_t>(0, start_ns_ - to.last_end_ns - to.once_ns);
+    // A thread that comes after another one has a clock of its own.
+    if (has_cpu)
+        gap_cpu_ns_ = std::clamp<std::int64_t>(start_cpu_ns - last_cpu_ns - to.once_cpu_ns, 0, gap_ns_);
+    to.once_ns = to.once_cpu_ns = 0;
+}
+
+void Visit::leave() {
+    end_ns_ = wall_ns();
+    if (!is_traced_) return;
+    if (recorder->has_cpu) end_cpu_ns_ = cpu_ns();
+    if (const char* const second = late.load(std::memory_order_acquire)) {
+        const char* const first = early.load();
+        const std::string text =
+            std::string(second) + " while another thread was in " + (first != nullptr ? first : "MPI");
+        Event(refused, *this, 4 + text.size()).add(text);
+        is_traced_ = false;
+        if (recorder->is_stopped) return;
+        recorder->file.header().text_B = static_cast<std::uint32_t>(text.size());
+        stop(refusing);
+    }
+}
+
+Visit::~Visit() {
+    if (!is_entered_) return;
+    --depth;
+    if (!is_traced_) return;
+    recorder->last_end_ns = end_ns_;
+    last_cpu_ns = end_cpu_ns_;
+    if (is_threaded) busy.store(nullptr, std::memory_order_release);
+}
+
+void Visit::skip() const {
+    const Header& header = recorder->file.header();
+    const auto without = [](std::int64_t time, std::uint64_t overhead) {
+        return std::max<std::int64_t>(0, time - static_cast<std::int64_t>(overhead));
+    };
+    recorder->carried_ns += without(gap_ns_, header.overhead_wall_ns);
+    recorder->carried_cpu_ns += without(gap_cpu_ns_, header.overhead_cpu_ns);
+}
+
+void Visit::poll() const {
+    const auto overhead_ns = static_cast<std::int64_t>(recorder->file.header().overhead_wall_ns);
+    if (gap_ns_ - overhead_ns >= poll_ns) skip();
+}
+
+Once::Once() : is_outermost_(is_on && depth > 0 && !recorder->is_in_once) {
+    if (!is_outermost_) return;
+    recorder->is_in_once = true;
+    start_ns_ = wall_ns();
+    if (recorder->has_cpu) start_cpu_ns_ = cpu_ns();
+}
+
+Once::~Once() {
+    if (!is_outermost_) return;
+    recorder->is_in_once = false;
+    recorder->once_ns += wall_ns() - start_ns_;
+    if (recorder->has_cpu) recorder->once_cpu_ns += cpu_ns() - start_cpu_ns_;
+}
+
+Event::Event(Kind kind, std::size_t most_B) : kind_(kind), at_(nullptr) {
+    if (recorder->is_stopped) return;
+    at_ = recorder->file.room(most_B + 1);
+    if (at_ == nullptr) {
+        stop_for_want_of_room();
+        return;
+    }
+    ++at_;
+}
+
+Event::Event(Kind kind, const Visit& visit, std::size_t most_numbers) : kind_(kind), at_(nullptr) {
+    // First, as it may be new.
+    const std::uint64_t site = site_number(visit.site_);
+    if (recorder->is_stopped) return;
+    Recorder& to = *recorder;
+    at_ = to.file.room((most_numbers + 5) * number_B);
+    if (at_ == nullptr) {
+        stop_for_want_of_room();
+        return;
+    }
+    ++at_;
+    const bool is_fresh = to.is_fresh;
+    add(static_cast<std::uint64_t>((is_fresh ? visit.gap_ns_ : 0) + to.carried_ns));
+    if (to.has_cpu) add(static_cast<std::uint64_t>((is_fresh ? visit.gap_cpu_ns_ : 0) + to.carried_cpu_ns));
+    add(static_cast<std::uint64_t>(is_fresh ? visit.end_ns_ - visit.start_ns_ : 0));
+    add(site);
+    to.carried_ns = to.carried_cpu_ns = 0;
+    to.is_fresh = false;
+}
+
+Event::~Event() {
+    if (at_ != nullptr) recorder->file.commit(kind_, at_);
+}
+
+Event& Event::add(const std::string& text) {
+    add(text.size());
+    if (at_ != nullptr) at_ = std::copy(text.begin(), text.end(), at_);
+    return *this;
+}
+
+std::uint64_t site_number(const void* site) {
+    const auto found = recorder->sites.find(site);
+    if (found != recorder->sites.end()) return found->second;
+    const Once once;
+    const std::uint64_t number = recorder->sites.size();
+    recorder->sites[site] = number;
+    const std::string text = described(site);
+    Event(Kind::site, 2 * number_B + text.size()).add(number).add(text);
+    return number;
+}
+
+std::uint64_t name_number(const char* name) {
+    const auto found = recorder->names.find(name);
+    if (found != recorder->names.end()) return found->second;
+    const Once once;
+    const std::uint64_t number = recorder->names.size();
+    recorder->names[name] = number;
+    const std::string text = name;
+    Event(Kind::name, 2 * number_B + text.size()).add(number).add(text);
+    return number;
+}
+
+std::uint64_t vector_number(const std::vector<Bytes>& bytes) {
+    const auto found = recorder->vectors.find(bytes);
+    if (found != recorder->vectors.end()) return found->second;
+    const Once once;
+    const std::uint64_t number = recorder->next_vector++;
+    recorder->vectors_B += bytes.size() * sizeof(Bytes);
+    if (recorder->vectors_B > most_vectors_B) {
+        recorder->vectors.clear();
+        recorder->vectors_B = 0;
+    }
+    Event event(Kind::vector, (2 + bytes.size()) * number_B);
+    event.add(number).add(bytes.size());
+    for (const Bytes size_B : bytes) event.add(static_cast<std::uint64_t>(size_B));
+    recorder->vectors[bytes] = number;
+    return number;
+}
+
+namespace {
+
+// Whether there are more ranks on this host than processors that they may use.
+bool shares_cores() {
+    MPI_Comm host = MPI_COMM_NULL;
+    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    std::array<unsigned long, 128> mask{};
+    int ranks = 1, processors = 0;
+    PMPI_Comm_size(host, &ranks);
+    const bool is_known = sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) == 0;
+    if (!is_known) mask.fill(0);
+    library::Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_UNSIGNED_LONG, MPI_BOR,
+                       host);
+    PMPI_Comm_free(&host);
+    for (const unsigned long part : mask) processors += __builtin_popcountl(part);
+    return processors != 0 && ranks > processors;
+}
+
+std::uint64_t median_of(std::vector<std::int64_t>& times) {
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, *middle));
+}
+
+// What is done for a call besides the call, between one and the next.
+void calibrate(Header& header) {
+    const auto own = std::make_unique<Recorder>("", header);
+    recorder = own.get();
+    is_on = true;
+    Watched watched;
+    std::vector<std::int64_t> wall, cpu;
+    MPI_Request request = MPI_REQUEST_NULL;
+    for (int i = 0; i < calibrating_calls; ++i) {
+        const void* const place = reinterpret_cast<const void*>(calibrate);
+        library::origin_of(place);
+        Channel& channel = Channel::of(MPI_COMM_WORLD);
+        Visit visit("", library::program_site(place));
+        visit.enter();
+        visit.leave();
+        watched.add("", place, i % 2, -1, false, visit.start_s(), visit.end_s());
+        Request made{i, &request};
+        if (i % 2 == 0)
+            own->requests.add(request, made);
+        else
+            own->requests.take(request, &request, made);
+        Event event(isend, visit);
+        event.add(channel.ranks() > 0 ? 0 : 1).add(1).add_signed(2).add(3).add(0);
+        wall.push_back(visit.gap_ns());
+        cpu.push_back(visit.gap_cpu_ns());
+    }
+    is_on = false;
+    recorder = nullptr;
+    header.overhead_wall_ns = median_of(wall);
+    header.overhead_cpu_ns = median_of(cpu);
+}
+
+}  // namespace
+
+void begin() {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    // Processes that the program spawns have a world of their own.
+    if (settings().trace_folder.empty() || parent != MPI_COMM_NULL) return;
+    Header header{};
+    int rank = 0, ranks = 1, level = MPI_THREAD_SINGLE;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Query_thread(&level);
+    is_threaded = level == MPI_THREAD_MULTIPLE;
+    std::copy(std::begin(magic), std::end(magic), header.magic);
+    header.version = version;
+    header.rank = static_cast<std::uint32_t>(rank);
+    header.ranks = static_cast<std::uint32_t>(ranks);
+    const bool is_shared = shares_cores();
+    const std::string& clock = settings().trace_clock;
+    if (clock == "cpu" || (clock.empty() && is_shared)) header.flags |= has_cpu_times;
+    gethostname(header.host, sizeof header.host - 1);
+    std::strncpy(header.mpi, settings().mpi.c_str(), sizeof header.mpi - 1);
+    calibrate(header);
+    const std::string path = settings().trace_folder + "/" + std::to_string(rank) + ".events";
+    recorder = new Recorder(path, header);
+    if (recorder->file.lack().empty()) {
+        site_number(nullptr);
+        comm_number(MPI_COMM_WORLD, Channel::of(MPI_COMM_WORLD));
+        comm_number(MPI_COMM_SELF, Channel::of(MPI_COMM_SELF));
+        return;
+    }
+    std::fprintf(stderr, "hockney: rank %d keeps no trace: cannot write %s: %s\n", rank, path.c_str(),
+                 recorder->file.lack().c_str());
+    delete recorder;
+    recorder = nullptr;
+}
+
+void begin_events() {
+    if (settings().trace_folder.empty()) return;
+    double first_s = Watched::global_s();
+    library::Allreduce(MPI_IN_PLACE, &first_s, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    if (recorder == nullptr) return;
+    recorder->file.header().start_ns =
+        static_cast<std::uint64_t>(std::max(0.0, (Watched::global_s() - first_s) * 1e9));
+    recorder->last_end_ns = wall_ns();
+    last_cpu_ns = cpu_ns();
+    is_on = !recorder->is_stopped;
+}
+
+void end(const void* site) {
+    if (recorder == nullptr) return;
+    {
+        Visit visit("MPI_Finalize", site);
+        visit.enter();
+        visit.leave();
+        if (visit.is_traced() && is_on) {
+            Event(finalize, visit);
+            stop(ended);
+        }
+    }
+    is_on = false;
+    delete recorder;
+    recorder = nullptr;
+}
+
+}  // namespace hockney::trace

@@ -1,0 +1,345 @@
+"""The trace beside a profile has each call, in its order, as the format says: decoded by no code of ours."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.runner.preload.programs import answer, compiled, hockney, launch_line
+from tests.runner.preload.traces import RankTrace, traces
+
+from hockney.runner.mpi import Mpi
+
+RANKS = 3
+BLOCKS_B = (4, 8, 12)
+"""Of rank 0, 1 and 2, where sizes differ."""
+
+
+def recorded(
+    mpi: Mpi, folder: Path, part: str, *words: str, options: str = "", code: int | None = 0
+) -> tuple[list[RankTrace], subprocess.CompletedProcess[str]]:
+    """The traces of `traced.c`, and how it ended; skips without threads."""
+    program = compiled(mpi, folder, "traced.c", "-g", "-Wno-stringop-overread")
+    line = launch_line(mpi, RANKS, program, part, *words)
+    done = hockney("profile", "-o", str(folder / "p.json"), *options.split(), "--", *line)
+    if done.returncode == 77:
+        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
+    assert code is None or done.returncode == code, done.stdout + done.stderr
+    found = traces(folder / "p.trace")
+    for one in found:
+        assert (one.version, one.ranks, one.counted) == (1, RANKS, len(one.events))
+    return found, done
+
+
+def test_messages(mpi: Mpi, tmp_path: Path) -> None:
+    """Of all modes, by wildcards, whose source, tag and size are those of what came; none to nobody."""
+    first, second, third = recorded(mpi, tmp_path, "messages")[0]
+    assert first.of("send", "recv") == [
+        (0, 1, 1, 10, 0),
+        (0, 1, 2, 16, 1),
+        (0, 1, 3, 12, 2),
+        (0, 1, 4, 0),
+        (0, 1, 5, 13, 3),
+    ]
+    assert second.of("recv", "irecv", "send", "wait") == [
+        (0, 0, 1, 10),
+        (0, 0, 2, 16),
+        (0, 0, 3, 12),
+        (0, 0, 5, 13),
+        (0, 0, 4, 0, 0),
+        ((0,),),
+    ]
+    assert third.of("sendrecv") == [(0, 0, 7, 30, 1, 7, 30), (0, 0, 8, 32, 1, 8, 32)]
+    assert first.of("sendrecv")[2:] == [(0, 1, 9, 31, -1, 0, 0)]
+    assert second.of("sendrecv")[2:] == [(0, -1, 0, 0, 0, 9, 31)]
+    for rank, one in enumerate((first, second, third)):
+        assert (one.rank, one.state, one.events[-1].kind) == (rank, 1, "finalize")
+        assert (one.comms[0].members, one.comms[1].members) == ([0, 1, 2], [rank])
+        assert all("+0x" in event.site for event in one.events)
+
+
+def test_requests_complete_in_any_order(mpi: Mpi, tmp_path: Path) -> None:
+    """A message to nobody has none; what is cancelled never was, what is freed nobody waits for."""
+    for one in recorded(mpi, tmp_path, "later")[0]:
+        next_, before = (one.rank + 1) % 3, (one.rank + 2) % 3
+        assert [(event.kind, event.said) for event in one.events[:-1]] == [
+            ("irecv", (0, None, 6, 20)),
+            ("irecv", (0, before, None, 24)),
+            ("isend", (0, next_, 6, 20, 0)),
+            ("isend", (0, next_, 11, 21, 1)),
+            ("wait", ((3,),)),
+            ("wait", ((1, before, 11),)),
+            ("wait", ((0, before, 6),)),
+            ("wait", ((2,),)),
+            ("wait", ()),
+            ("irecv", (0, before, 12, 20)),
+            ("wait", ()),
+            ("dropped", (4, 1)),
+            ("isend", (0, next_, 13, 23, 0)),
+            ("dropped", (5, 0)),
+            ("recv", (0, before, 13, 23)),
+        ]
+
+
+def test_persistent_requests(mpi: Mpi, tmp_path: Path) -> None:
+    for one in recorded(mpi, tmp_path, "persistent")[0]:
+        next_, before = (one.rank + 1) % 3, (one.rank + 2) % 3
+        assert [(event.kind, event.said) for event in one.events[:-1]] == [
+            ("recv_init", (0, None, 1, 20)),
+            ("send_init", (0, next_, 1, 10, 0)),
+            ("send_init", (0, next_, 2, 11, 1)),
+            ("recv_init", (0, before, 2, 20)),
+            ("start", (0, 1, 2, 3)),
+            ("wait", ((0, before, 1), (1,), (2,), (3,))),
+            ("start", (0, 1, 2, 3)),
+            ("wait", ((4, before, 1), (5,), (6,), (7,))),
+            ("start", (1,)),
+            ("start", (0,)),
+            ("wait", ((9, before, 1),)),
+            ("wait", ((8,),)),
+        ]
+
+
+def test_probes(mpi: Mpi, tmp_path: Path) -> None:
+    """Those that find nothing are not kept."""
+    for one in recorded(mpi, tmp_path, "probes")[0]:
+        next_, before = (one.rank + 1) % 3, (one.rank + 2) % 3
+        sent = [("isend", (0, next_, tag, 9 + tag, 0)) for tag in (1, 2, 3, 4)]
+        assert [(event.kind, event.said) for event in one.events[:-1]] == [
+            sent[0],
+            *(("probe", (0, before, 1)), ("recv", (0, before, 1, 10)), ("wait", ((0,),))),
+            sent[1],
+            *(("probe", (0, before, 2)), ("recv", (0, before, 2, 11)), ("wait", ((1,),))),
+            sent[2],
+            *(("mprobe", (0, before, 3)), ("mrecv", ()), ("wait", ((2,),))),
+            sent[3],
+            *(("mprobe", (0, before, 4)), ("imrecv", ()), ("wait", ((3,), (4,)))),
+        ]
+
+
+def test_a_polling_loop_is_the_wait_that_it_is(mpi: Mpi, tmp_path: Path) -> None:
+    """A millisecond before each of five polls is computing; what lies between the many after it is not."""
+    _, *others = recorded(mpi, tmp_path, "polls", options="--clock cpu")[0]
+    for one in others:
+        assert [event.kind for event in one.events] == ["irecv", "send", "wait"] * 4 + ["finalize"]
+        assert one.of("wait") == [((way, 0, way),) for way in range(4)]
+        for sends, waits in zip(one.events[1::3], one.events[2::3], strict=False):
+            # Others may have the core for some of it.
+            assert sends.gap_ns > 4.9e6
+            assert sends.cpu_ns <= sends.gap_ns
+            # Rank 0 computes for 50 ms.
+            assert waits.cpu_ns < 1e6
+
+
+def sizes(operation: str, flags: int, root: int, size_B: int, element_B: int = 1) -> tuple[object, ...]:
+    return (operation, flags, 0, root, size_B, element_B)
+
+
+def test_collectives(mpi: Mpi, tmp_path: Path) -> None:
+    """Bytes as the tidy table has them; blocks of different sizes as vectors."""
+    for one in recorded(mpi, tmp_path, "collectives")[0]:
+        rank, is_root = one.rank, one.rank == 1
+        own, blocks = BLOCKS_B[rank], BLOCKS_B
+        assert one.of("collective") == [
+            sizes("barrier", 0, 0, 0),
+            sizes("bcast", 0, 1, 100),
+            sizes("scatter", 2 if rank == 2 else 0, 2, 8),
+            sizes("gather", 2 if is_root else 0, 1, 12),
+            sizes("reduce", 0, 0, 32, 8),
+            sizes("allreduce", 2, 0, 40, 8),
+            sizes("allgather", 0, 0, 4),
+            sizes("reduce_scatter", 0, 0, 8, 4),
+            sizes("reduce_scatter", 0, 0, 8, 4),
+            (*sizes("reduce_scatter", 8, 0, own, 4), blocks),
+            sizes("alltoall", 0, 0, 3),
+            sizes("scan", 0, 0, 8, 4),
+            sizes("exscan", 0, 0, 12, 4),
+            (*sizes("allgatherv", 8, 0, own), blocks),
+            (*sizes("allgatherv", 10, 0, own), blocks),
+            (*sizes("gatherv", 8 if is_root else 0, 1, own), *([blocks] if is_root else [])),
+            (*sizes("scatterv", 8 if is_root else 0, 1, own), *([blocks] if is_root else [])),
+            (*sizes("alltoallv", 8, 0, 3 * own), (own,) * 3, blocks),
+            (*sizes("alltoallv", 8, 0, 12), (4, 4, 4), (4, 4, 4)),
+        ]
+        # Each vector once.
+        assert len(one.vectors) == len({tuple(vector) for vector in one.vectors.values()})
+
+
+def test_collectives_that_do_not_block(mpi: Mpi, tmp_path: Path) -> None:
+    blocks = BLOCKS_B
+    for one in recorded(mpi, tmp_path, "non_blocking")[0]:
+        is_root, own = one.rank == 1, blocks[one.rank]
+        assert one.of("collective") == [
+            sizes("barrier", 1, 0, 0),
+            sizes("bcast", 1, 1, 100),
+            sizes("scatter", 1, 2, 8),
+            sizes("gather", 1, 1, 12),
+            sizes("reduce", 1, 0, 32, 8),
+            sizes("allreduce", 1, 0, 40, 8),
+            sizes("allgather", 1, 0, 4),
+            sizes("reduce_scatter", 1, 0, 8, 4),
+            (*sizes("reduce_scatter", 9, 0, own, 4), blocks),
+            sizes("alltoall", 1, 0, 3),
+            sizes("scan", 1, 0, 8, 4),
+            sizes("exscan", 1, 0, 12, 4),
+            (*sizes("allgatherv", 9, 0, own), blocks),
+            (*sizes("gatherv", 9 if is_root else 1, 1, own), *([blocks] if is_root else [])),
+            (*sizes("scatterv", 9 if is_root else 1, 1, own), *([blocks] if is_root else [])),
+            (*sizes("alltoallv", 9, 0, 12), (4, 4, 4), (4, 4, 4)),
+            (*sizes("alltoallv", 9, 0, 12), (4, 4, 4), (4, 4, 4)),
+        ]
+        assert one.of("wait") == [tuple((number,) for number in range(17))]
+
+
+def test_neighbours(mpi: Mpi, tmp_path: Path) -> None:
+    """A chain of three: its ends have one neighbour, and only blocks of those that are there."""
+    for one in recorded(mpi, tmp_path, "neighbours")[0]:
+        rank = one.rank
+        next_, before = (rank + 1) % 3, (rank + 2) % 3
+        assert one.of("made") == [(0, 3, 2), (0, 3, 3)]
+        assert one.of("freed") == [(2,), (3,)]
+        chain, ring = one.comms[2], one.comms[3]
+        there = [other for other in (rank - 1, rank + 1) if 0 <= other < 3]
+        assert (chain.flags, chain.sources, chain.targets) == (2, there, there)
+        assert (ring.flags, ring.sources, ring.targets) == (2, [before], [next_])
+        out = tuple(4 if other < rank else 8 for other in there)
+        into = tuple(8 if other < rank else 4 for other in there)
+        kinds = one.of("collective")
+        assert kinds[0] == ("neighbor_allgather", 0, 2, 0, 4, 1)
+        assert kinds[1] == ("neighbor_alltoall", 0, 2, 0, 8, 1)
+        assert kinds[2] == kinds[3] == ("neighbor_alltoall", 8, 2, 0, sum(out), 1, out, into)
+        assert kinds[4] == ("neighbor_alltoall", 1, 2, 0, 12, 1)
+        block_B = 4 * (rank + 1)
+        assert kinds[5] == ("neighbor_allgather", 8, 3, 0, block_B, 1, (block_B,), (4 * (before + 1),))
+
+
+def test_communicators(mpi: Mpi, tmp_path: Path) -> None:
+    """The same members in the same order and the same ordinal name a communicator alike on all ranks."""
+    found = recorded(mpi, tmp_path, "communicators")[0]
+    named: dict[tuple[object, ...], set[int]] = {}
+    for one in found:
+        for comm in one.comms.values():
+            mine = comm.others if comm.flags & 1 and one.rank not in comm.members else comm.members
+            assert mine[comm.rank] == one.rank
+            groups = (
+                sorted([tuple(comm.members), tuple(comm.others)]) if comm.flags & 1 else [tuple(comm.members)]
+            )
+            named.setdefault((*groups, comm.ordinal), set()).add(one.rank)
+    for (*groups, _), ranks in named.items():
+        assert ranks == {rank for group in groups for rank in group}, named
+    first, second, third = found
+    half = third.of("made")[1]
+    assert half == (2, 1, -1)
+    # Ranks 1 and 0 by their keys, of whom rank 0 is number 1.
+    assert (first.comms[3].members, first.comms[3].rank) == ([1, 0], 1)
+    # MPI_Comm_idup is a duplicate whose barrier is on it.
+    duplicate = first.of("made")[2]
+    assert duplicate == (0, 0, 4)
+    assert first.comms[4].members == [0, 1, 2]
+    assert [said[2] for said in first.of("collective")][:3] == [2, 3, 4]
+    # A broadcast between groups: the root, another of its group, and the other group, which names the root.
+    roots = [one.of("collective")[-1][3] for one in found]
+    assert roots == [1, 2, 3]
+    between = second.comms[int(str(second.of("collective")[-1][2]))]
+    assert (between.flags, between.members, between.others) == (1, [0, 1], [2])
+    assert second.of("recv")[-1][1:] == (0, 6, 9)
+    assert [said[1] for said in first.of("made")] == [0, 1, 0, 0, 2, 2, 1, 1, 4, 4, 3, 1]
+    assert len(first.of("freed")) == 4
+
+
+def test_what_is_no_message_is_named(mpi: Mpi, tmp_path: Path) -> None:
+    window = ["Win_create", "Win_fence", "Put", "Get_accumulate", "Win_fence", "Win_free"]
+    for one in recorded(mpi, tmp_path, "others")[0]:
+        said = [name for (name,) in one.of("other")]
+        assert said[:6] == [f"MPI_{name}" for name in window]
+        assert said[6:] in ([], ["MPI_File_open"], ["MPI_File_open", "MPI_File_close"])
+
+
+def test_two_threads_at_once_are_refused_by_name(mpi: Mpi, tmp_path: Path) -> None:
+    found, done = recorded(mpi, tmp_path, "threads")
+    text = "MPI_Barrier while another thread was in MPI_Recv"
+    for one in found:
+        assert one.events[-1].kind == "refused"
+        assert one.of("refused") == [(text,)]
+        assert [event.kind for event in one.events[:-1]] == ["collective"]
+        assert (one.state, one.text_B) == (3, len(text))
+    assert f"of 3 ranks (0, 1, 2) ends early: {text}" in done.stderr
+
+
+def test_threads_in_turn_are_kept(mpi: Mpi, tmp_path: Path) -> None:
+    """Each of the three computes 10 ms, by the clock of its own."""
+    for one in recorded(mpi, tmp_path, "in_turn", options="--clock cpu")[0]:
+        events = [event for event in one.events if event.kind == "collective"]
+        assert len(events) == 3
+        for event in events:
+            assert 1e6 < event.cpu_ns <= event.gap_ns
+
+
+def test_a_killed_program_leaves_what_was_written(mpi: Mpi, tmp_path: Path) -> None:
+    found, done = recorded(mpi, tmp_path, "killed", code=None)
+    assert done.returncode != 0
+    assert not (tmp_path / "p.json").exists()
+    assert [one.rank for one in found] == [0, 1, 2]
+    for one in found:
+        # The last barrier is not over.
+        kinds = [said[0] for said in one.of("collective")]
+        assert kinds[:1001] == ["allreduce"] * 1000 + ["barrier"]
+        assert len(kinds) <= 1002
+        assert one.state == 0
+    assert "of 3 ranks (0, 1, 2) ends where the process did" in done.stderr
+    assert f"the trace is in {tmp_path / 'p.trace'}" in done.stdout
+
+
+def test_the_limit_is_of_all_ranks_and_told(mpi: Mpi, tmp_path: Path) -> None:
+    limit_B = 3 * 100_000
+    found, done = recorded(mpi, tmp_path, "many", "20000", options=f"--trace-limit {limit_B}")
+    assert sum(one.size_B for one in found) <= limit_B
+    for one in found:
+        assert one.size_B > 90_000
+        assert (one.events[-1].kind, one.state) == ("limit", 2)
+    assert "of 3 ranks (0, 1, 2) ends early: at the limit of 300000 B" in done.stderr
+
+
+def test_no_trace_where_none_is_asked_for(mpi: Mpi, tmp_path: Path) -> None:
+    """One from before goes, but for what is not ours."""
+    recorded(mpi, tmp_path, "messages")
+    (tmp_path / "p.trace" / "mine.txt").touch()
+    _, done = recorded(mpi, tmp_path, "messages", options="--trace-limit 0")
+    assert [path.name for path in (tmp_path / "p.trace").iterdir()] == ["mine.txt"]
+    assert "the trace" not in done.stdout + done.stderr
+
+
+def test_an_event_takes_few_bytes(mpi: Mpi, tmp_path: Path) -> None:
+    """In more than one window of each file."""
+    found, done = recorded(mpi, tmp_path, "many", "25000", options="--json --clock cpu")
+    said = answer(done.stdout)["trace"]
+    assert said["ranks"] == RANKS
+    assert said["events"] == sum(len(one.events) for one in found) == RANKS * (25000 * 5 + 2500 + 1)
+    assert said["bytes"] == sum(one.size_B for one in found)
+    assert said["bytes"] / said["events"] <= 40
+    for one in found:
+        assert one.size_B > 2**20
+        latest = [event for event in one.events if event.kind == "wait"][-1]
+        assert latest.said == tuple((4 * 24999 + i,) for i in range(4))
+
+
+@pytest.mark.parametrize("clock", ["wall", "cpu"])
+def test_computing_is_what_runs_between_two_calls(mpi: Mpi, tmp_path: Path, clock: str) -> None:
+    """50 ms of work and 50 ms asleep: by the processor's clock only the former."""
+    for one in recorded(mpi, tmp_path, "computes", options=f"--clock {clock}")[0]:
+        _, works, sleeps = (event for event in one.events if event.kind == "collective")
+        assert one.flags == (1 if clock == "cpu" else 0)
+        assert works.gap_ns > 49e6
+        assert sleeps.gap_ns > 49e6
+        if clock == "cpu":
+            assert works.cpu_ns > 5 * sleeps.cpu_ns
+            assert sleeps.cpu_ns < 5e6
+
+
+def test_the_processors_clock_counts_where_ranks_share_cores(mpi: Mpi, tmp_path: Path) -> None:
+    """Of three ranks that may use one processor, or as many as they are."""
+    processors = len(os.sched_getaffinity(0))
+    for one in recorded(mpi, tmp_path, "messages")[0]:
+        assert one.flags == (1 if processors < RANKS else 0)
