@@ -6,6 +6,7 @@
 namespace hockney {
 
 void register_schedule(nanobind::module_& module);
+void register_replay(nanobind::module_& module);
 void register_simulate(nanobind::module_& module);
 void register_statistics(nanobind::module_& module);
 void register_fit(nanobind::module_& module);

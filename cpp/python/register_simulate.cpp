@@ -51,6 +51,13 @@ Phase phase_of(const Graph& graph) {
     return phase;
 }
 
+Phase phase_of(const Replay& replay) {
+    Phase phase;
+    phase.problem.ranks = replay.recording->ranks();
+    phase.replay = &replay;
+    return phase;
+}
+
 // What is simulated. Python may forget its schedules meanwhile, so they are held here.
 struct Phases {
     explicit Phases(const nb::iterable& asked) {
@@ -61,15 +68,21 @@ struct Phases {
             held.push_back(nb::borrow(phase));
             const Schedule* written = nullptr;
             const Graph* graph = nullptr;
+            const Replay* replay = nullptr;
             Asked generated;
             if (nb::isinstance<Schedule>(phase) && nb::try_cast(phase, written))
                 all.push_back(phase_of(*written));
             else if (nb::isinstance<Graph>(phase) && nb::try_cast(phase, graph))
                 all.push_back(phase_of(*graph));
+            else if (nb::isinstance<Replay>(phase) && nb::try_cast(phase, replay))
+                all.push_back(phase_of(*replay));
             else if (nb::try_cast(phase, generated))
                 all.push_back(phase_of(generated));
             else
-                throw nb::type_error("a phase is (collective, algorithm, problem), a Schedule or a Graph");
+                throw nb::type_error(
+                    "a phase is (collective, algorithm, problem), a Schedule, Graph or Replay");
+            if (replay != nullptr && all.size() > 1)
+                throw std::invalid_argument("a replay is the first phase");
             if (all.back().problem.ranks != ranks())
                 throw std::invalid_argument("all phases must have the same number of ranks");
         }
@@ -203,6 +216,21 @@ void register_simulate(nb::module_& module) {
         .def_ro("work", &Simulated::work)
         .def_ro("size_B", &Simulated::size_B)
         .def_ro("engine_s", &Simulated::engine_s)
+        .def_ro("worked_s", &Simulated::worked_s)
+        .def_ro("alone", &Simulated::alone)
+        .def_prop_ro("spots",
+                     [](const Simulated& self) {
+                         std::vector<std::tuple<std::uint32_t, std::int32_t, std::int32_t>> all;
+                         for (const Spot& spot : self.spots)
+                             all.emplace_back(spot.site, spot.communicator, spot.ranks);
+                         return all;
+                     })
+        .def_prop_ro(
+            "of_spots_s",
+            [](const Simulated& self) {
+                return array(std::vector<double>(self.of_spots_s), {self.of_spots_s.size() / 4, 4});
+            },
+            nb::rv_policy::take_ownership)
         .def_prop_ro(
             "finish_s",
             [](Simulated& self) { return array(std::vector<double>(self.finish_s), {self.finish_s.size()}); },

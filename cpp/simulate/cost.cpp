@@ -18,6 +18,11 @@ double Curve::at(Bytes size) const {
 }
 
 void Costs::add(Bytes size_B, const CostCurves& curves) {
+    if (size_B == tick_B) {
+        time_s.resize(time_s.size() + row());
+        time_s.back() = 1e-9;
+        return this->size_B.push_back(size_B);
+    }
     const auto add_one = [&](const Curve& curve) {
         const double cost_s = curve.at(size_B);
         if (!(std::abs(cost_s) <= longest_s))

@@ -37,6 +37,9 @@ constexpr std::size_t term_count = 10;
 // Handshakes that are none: the message is the sender's no more as soon as it is sent, or when it is out.
 constexpr double buffered = -1, held = -2;
 
+// The size of what takes a nanosecond of the processor, whatever the machine.
+constexpr Bytes tick_B = -1;
+
 // Sums of shorter times stay numbers, whatever is added up.
 constexpr double longest_s = 1e100;
 

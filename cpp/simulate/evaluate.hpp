@@ -15,6 +15,7 @@
 #include "network.hpp"
 #include "noise.hpp"
 #include "order.hpp"
+#include "port.hpp"
 #include "trace.hpp"
 
 namespace hockney {
@@ -35,19 +36,21 @@ class Evaluator {
     }
     void share(const Network& network) {
         network_ = &network;
-        nodes_ = static_cast<std::size_t>(network.nodes());
-        memories_ = 2 * nodes_ + static_cast<std::size_t>(network.links());
-        room_.resize(links_, memories_ + static_cast<std::size_t>(network.memories()));
+        room_.resize(links_, static_cast<std::size_t>(network.first_memory() + network.memories()));
         fluid_.resize(links_.size());
     }
     void record(Timeline& timeline) { timeline_ = &timeline; }
+    // What steps belong to is their number.
+    void account(Waits& waits) { waits_ = &waits; }
 
     // [phase × ranks + rank]
     const std::vector<Time>& finish() const { return finish_; }
     const std::vector<TraceNode>& trace() const { return sums_.trace(); }
+    const std::vector<std::int32_t>& owners() const { return sums_.owners(); }
 
     void take(const Event* events, std::size_t count) {
         departures_.clear();
+        if (waits_ != nullptr && sums_.is_crowded()) sums_.forget([&](const auto& see) { each_time(see); });
         if (count == 1) return take(*events);
         // Receives that are waited for together are taken as their messages begin to arrive.
         const auto begins_s = [&](const Event& event) {
@@ -77,9 +80,26 @@ class Evaluator {
     }
 
   private:
+    template <class See>
+    void each_time(const See& see) {
+        for (std::vector<Time>* times : {&finish_, &in_, &queue_, &arrival_, &left_, &start_, &links_})
+            std::for_each(times->begin(), times->end(), see);
+        for (Rank& rank : ranks_) {
+            see(rank.processor);
+            see(rank.out);
+        }
+        for (Port<Time>& port : ports_) port.each(see);
+        for (Meeting& meeting : meeting_) {
+            see(meeting.ready);
+            see(meeting.posted);
+        }
+        for (Intake<Time>& intake : intakes_) intake.each(see);
+        see(released_);
+    }
+
     static constexpr Bytes packet_B = 4096;
-    // Kinds of links, and what a message takes of each.
-    static constexpr std::uint8_t of_node = 0, between = 1;
+    static constexpr std::uint8_t of_node = SharedLink::of_node, between = SharedLink::between;
+    // What a message takes of each kind of links.
     static constexpr std::array<Term, 2> link_terms{Term::node_link, Term::network_link};
 
     bool is_shared_link(const Event& event) const {
@@ -91,11 +111,6 @@ class Evaluator {
     struct Rank {
         Time processor, out;
         int unmet = 0;  // messages that wait for their receivers
-    };
-    // When a port is taken, without a break.
-    struct Taken {
-        double from_s;
-        Time until;
     };
     // A message that waits for its receiver.
     struct Meeting {
@@ -117,6 +132,7 @@ class Evaluator {
 
     void take(const Event& event) {
         Rank& me = ranks_[static_cast<std::size_t>(event.rank)];
+        if (waits_ != nullptr) sums_.belong(event.step);
         if (event.is_first) open(slot(event));
         switch (event.op) {
             case Op::send:
@@ -126,9 +142,10 @@ class Evaluator {
             case Op::receive:
                 return receive(event, me);
             case Op::sent:
-                if (meets(event))
+                if (meets(event)) {
+                    idle(event, me, arrival_[slot(event)].s, meeting_[slot(event)].posted.s);
                     me.processor = later(me.processor, arrival_[slot(event)]);
-                else if (cost_s(event, Term::handshake) == held)
+                } else if (cost_s(event, Term::handshake) == held)
                     me.processor = later(me.processor, left_[slot(event)]);
                 return;
             case Op::copy:
@@ -136,7 +153,9 @@ class Evaluator {
             case Op::reduce:
                 return busy(event, me, costs_.work(event.size, true));
             case Op::work:
-                return busy(event, me, costs_.work(event.size, true), ticks(event));
+                if (waits_ != nullptr)
+                    waits_->worked_s += event.ticks() * costs_.time_s[costs_.work(event.size, true)];
+                return busy(event, me, costs_.work(event.size, true), event.ticks());
             case Op::enter:
                 return enter(event);
             case Op::arrive:
@@ -156,10 +175,6 @@ class Evaluator {
         meeting_[slot] = {};
     }
 
-    static double ticks(const Event& event) {
-        return static_cast<double>(Act{event.peer, event.slot, 0, 0, Op::work}.ticks());
-    }
-
     void busy(const Event& event, Rank& me, std::size_t cost, double times = 1) {
         const double start_s = me.processor.s;
         me.processor = plus(me.processor, cost, times);
@@ -174,11 +189,11 @@ class Evaluator {
     }
 
     void send(const Event& event, Rank& me) {
-        if (rendezvous_ && me.unmet == 0) {  // nothing leaves before now any more
-            std::vector<Taken>& taken = ports_[static_cast<std::size_t>(event.rank)];
-            const auto ended = ending_after(taken, me.processor.s);
-            if (ended != taken.begin()) room_.look(static_cast<std::size_t>(taken.end() - ended));
-            taken.erase(taken.begin(), ended);
+        if (rendezvous_ && me.unmet == 0)
+            ports_[static_cast<std::size_t>(event.rank)].forget(me.processor.s, room_);
+        if (waits_ != nullptr) {
+            if (slot(event) >= started_s_.size()) room_.resize(started_s_, slot(event) + 1);
+            started_s_[slot(event)] = me.processor.s;
         }
         busy(event, me, entry(event, Term::send));
         if (cost_s(event, Term::insert) > 0) {
@@ -192,11 +207,6 @@ class Evaluator {
         meeting.is_ready = true;
         me.unmet += meeting.is_posted ? 0 : 1;
         if (meeting.is_posted) meet(event, event.rank, event.peer, meeting);
-    }
-
-    static auto ending_after(std::vector<Taken>& taken, double time_s) {
-        return std::partition_point(taken.begin(), taken.end(),
-                                    [time_s](const Taken& one) { return one.until.s <= time_s; });
     }
 
     void post(const Event& event, Rank& me) {
@@ -240,8 +250,7 @@ class Evaluator {
     }
 
     // When the head of a message leaves its port. Eager messages do so in the order in which they are
-    // started; of those that meet, one that is heard of later may leave before, where it fits, rounding
-    // aside.
+    // started.
     Time leave(std::size_t rank, const Time& ready, std::size_t gap) {
         if (!rendezvous_) {
             Time& out = ranks_[rank].out;
@@ -249,40 +258,11 @@ class Evaluator {
             out = plus(head, gap);
             return head;
         }
-        std::vector<Taken>& taken = ports_[rank];
-        room_.reserve_next(taken);
-        auto next = ending_after(taken, ready.s);
-        Time head = ready;
-        const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
-        for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next) {
-            head = later(head, next->until);
-            room_.look(1);
-        }
-        const Time until = ranks_[rank].out = plus(head, gap);
-        const bool is_close = next != taken.begin() && !is_after(head.s, std::prev(next)->until.s);
-        room_.look(is_close ? 0 : static_cast<std::size_t>(taken.end() - next));
-        is_close ? (void)(std::prev(next)->until = until) : (void)taken.insert(next, {head.s, until});
-        return head;
+        return ports_[rank].leave(ready, gap, costs_.time_s[gap], sums_, room_, ranks_[rank].out);
     }
 
-    // What lies on a message's way: the memories of its ends inside a node, else its nodes' links and those
-    // between them.
-    void find_way(const Event& event, std::int32_t sender, std::int32_t receiver) {
-        const std::int32_t from = node(sender), to = node(receiver);
-        way_.clear();
-        const auto add = [&](std::size_t link, std::uint8_t kind) {
-            way_.push_back({static_cast<std::int32_t>(link), kind});
-        };
-        if (from == to) {
-            if (network_->memory_of_rank.empty()) return;
-            add(memory_of(sender), of_node);
-            if (memory_of(sender) != memory_of(receiver)) add(memory_of(receiver), of_node);
-            return;
-        }
-        add(static_cast<std::size_t>(from), of_node);
-        network_->route(from, to, route_);
-        for (const std::int32_t link : route_) add(2 * nodes_ + static_cast<std::size_t>(link), between);
-        add(nodes_ + static_cast<std::size_t>(to), of_node);
+    void find_way(std::int32_t sender, std::int32_t receiver) {
+        network_->find_way(sender, receiver, way_);
         room_.look(way_.size());
     }
 
@@ -290,8 +270,8 @@ class Evaluator {
     // the message needs to pass (cut-through).
     Time pass(const Event& event, std::int32_t sender, std::int32_t receiver, Time head) {
         released_ = head;
-        find_way(event, sender, receiver);
-        for (const Fluid::Link& link : way_) {
+        find_way(sender, receiver);
+        for (const SharedLink& link : way_) {
             // What takes nothing of a link comes in no order of time, and waits for nobody.
             if (cost_s(event, link_terms[link.kind]) > 0)
                 head =
@@ -305,7 +285,7 @@ class Evaluator {
     }
 
     void enter(const Event& event) {
-        find_way(event, event.rank, event.peer);
+        find_way(event.rank, event.peer);
         const double own_s = cost_s(event, Term::transfer) - costs_.time_s[empty(event)];
         fluid_.enter(
             event.slot, start_[slot(event)].s, static_cast<std::int32_t>(entry(event, Term::transfer)),
@@ -324,17 +304,14 @@ class Evaluator {
         if (rendezvous_) left_[slot(event)] = time;  // its last byte is on its way
         time = plus(time, empty(event));
         if (cost_s(event, Term::hop) > 0) {
-            find_way(event, event.rank, event.peer);
+            find_way(event.rank, event.peer);
             const auto hops = std::count_if(way_.begin(), way_.end(),
-                                            [](const Fluid::Link& link) { return link.kind == between; });
+                                            [](const SharedLink& link) { return link.kind == between; });
             time = plus(time, entry(event, Term::hop), static_cast<double>(hops));
         }
         arrival_[slot(event)] = time;
     }
 
-    std::size_t memory_of(std::int32_t rank) const {
-        return memories_ + static_cast<std::size_t>(network_->memory_of_rank[static_cast<std::size_t>(rank)]);
-    }
     // What an empty message takes from end to end: sizes begin with 0 where links are shared.
     std::size_t empty(const Event& event) const {
         return costs_.entry(0, event.locality) + static_cast<std::size_t>(Term::transfer);
@@ -345,6 +322,13 @@ class Evaluator {
         links_[link] = plus(start, cost);
         released_ = later(released_, links_[link]);
         return start;
+    }
+
+    // Until then, for what the other end began at that time.
+    void idle(const Event& event, const Rank& me, double until_s, double began_s) {
+        const double idle_s = until_s - me.processor.s;
+        if (waits_ != nullptr && idle_s > 0)
+            waits_->add(event.step, idle_s, std::clamp(began_s - me.processor.s, 0.0, idle_s));
     }
 
     void receive(const Event& event, Rank& me) {
@@ -360,10 +344,12 @@ class Evaluator {
                 here = intakes_[r].take(here, drain, costs_.time_s[drain], event.is_overtaken, in_[r], sums_,
                                         room_);
             } else {
+                if (!intakes_.empty()) intakes_[r].clear(room_);
                 here = later(here, plus(in_[r], drain));
             }
             in_[r] = here;
         }
+        if (waits_ != nullptr) idle(event, me, here.s, started_s_[slot(event)]);
         me.processor = later(me.processor, here);
         busy(event, me, entry(event, Term::receive));
     }
@@ -374,26 +360,26 @@ class Evaluator {
     Sums<Time> sums_;
     bool rendezvous_;
     std::vector<Rank> ranks_;
-    std::vector<std::vector<Taken>> ports_;  // by rank, where messages meet
-    std::vector<Time> in_;                   // by rank, where messages take time to drain
-    std::vector<Intake<Time>> intakes_;      // by rank, where receives are overtaken
-    std::vector<Time> queue_;                // by rank, where senders wait for it
-    std::vector<Time> arrival_;              // by slot
+    std::vector<Port<Time>> ports_;      // by rank, where messages meet
+    std::vector<Time> in_;               // by rank, where messages take time to drain
+    std::vector<Intake<Time>> intakes_;  // by rank, where receives are overtaken
+    std::vector<Time> queue_;            // by rank, where senders wait for it
+    std::vector<Time> arrival_;          // by slot
     std::vector<Meeting> meeting_;
     std::vector<Time> left_;  // by slot: when a message is out of its sender's hands
     Time released_;           // the last link that the latest message took
     Fluid fluid_;
     std::vector<Time> start_;  // by slot: when the message came to the links
     std::vector<std::pair<double, Event>> departures_;
-    std::vector<Fluid::Link> way_;
+    std::vector<SharedLink> way_;
     std::vector<Time> links_;  // out of the nodes, into the nodes, between them
-    std::size_t nodes_ = 0, memories_ = 0;
     const Network* network_ = nullptr;
     Noise noise_;
     std::vector<std::uint8_t> phase_;  // by rank, where there is noise
     Timeline* timeline_ = nullptr;
+    Waits* waits_ = nullptr;
+    std::vector<double> started_s_;  // by slot: when its sender came to it
     std::vector<Event> group_;
-    std::vector<std::int32_t> route_;
 };
 
 }  // namespace hockney

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "network.hpp"
 #include "room.hpp"
 
 namespace hockney {
@@ -27,10 +28,7 @@ class Fluid {
     // Kinds of links, and at last what holds a message to its own pace.
     static constexpr std::uint8_t kinds = 3, own_pace = 2;
     using OfKinds = std::array<double, kinds>;
-    struct Link {
-        std::int32_t link;
-        std::uint8_t kind;
-    };
+    using Link = SharedLink;
 
     // The first group is nobody's link, the own pace; then, of each kind, the links without a message.
     explicit Fluid(Room& room) : room_(room), groups_{{own_pace, 1}, {0, 0}, {1, 0}} {}

@@ -43,6 +43,18 @@ class Intake {
         return std::prev(taken_.end())->second.until;
     }
 
+    void clear(Room& room) {
+        room.give(taken_.empty() ? 0 : taken_.size() - 1, taken_B);
+        taken_.clear();
+    }
+    template <class See>
+    void each(const See& see) {
+        for (auto& [from_s, taken] : taken_) {
+            see(taken.first);
+            see(taken.until);
+        }
+    }
+
   private:
     // Without a break. The first message of it has come in as it arrived.
     struct Taken {

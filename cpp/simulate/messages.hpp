@@ -25,10 +25,11 @@ class Messages {
   public:
     struct Slot {
         MessageKey key;
-        std::int32_t next;   // in the chain, or among the free ones; of one in the table, its place
-        std::uint8_t chain;  // its length from here on; 0: in the table
-        bool is_sent, is_posted;
-        std::uint8_t uses;
+        std::int32_t next;        // in the chain, or among the free ones; of one in the table, its place
+        std::uint32_t size : 24;  // the sender's
+        std::uint32_t chain : 4;  // its length from here on; 0: in the table
+        bool is_sent : 1, is_posted : 1;
+        std::uint32_t uses : 2;
     };
 
     // `beside_B`: what the caller holds of each message.
@@ -53,7 +54,7 @@ class Messages {
     }
 
     // Found, or new: it goes when it has been used `uses` times.
-    std::int32_t get(const MessageKey& key, std::uint8_t uses, bool& is_new) {
+    std::int32_t get(const MessageKey& key, std::uint32_t uses, bool& is_new) {
         if (uses > 1) {
             const std::int32_t known = find(key);
             is_new = known == none;
@@ -62,12 +63,12 @@ class Messages {
         is_new = true;  // the one use of a message follows what is heard of it first
         const std::int32_t slot = new_slot();
         std::int32_t& first = chain_of(key);
-        const auto others = static_cast<std::uint8_t>(first == none ? 0 : (*this)[first].chain);
+        const std::uint32_t others = first == none ? 0 : (*this)[first].chain;
         if (others < longest_chain) {
-            (*this)[slot] = {key, first, static_cast<std::uint8_t>(others + 1), false, false, uses};
+            (*this)[slot] = {key, first, 0, (others + 1) & 15U, false, false, uses & 3U};
             return first = slot;
         }
-        (*this)[slot] = {key, 0, 0, false, false, uses};
+        (*this)[slot] = {key, 0, 0, 0, false, false, uses & 3U};
         insert(slot);
         return slot;
     }
@@ -89,8 +90,7 @@ class Messages {
 
   private:
     static constexpr std::int32_t none = -1, gone = -2;
-    static constexpr std::uint8_t longest_chain = 8;
-    static constexpr std::uint32_t row = 16;
+    static constexpr std::uint32_t longest_chain = 8, row = 16;
     static constexpr std::size_t block = 4096;
 
     std::int32_t& chain_of(const MessageKey& key) { return chains_[static_cast<std::size_t>(key.box)]; }

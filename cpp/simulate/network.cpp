@@ -63,6 +63,24 @@ void Network::place(std::vector<std::int32_t> nodes) {
     nodes_ = node_of_rank.empty() ? 0 : *std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1;
 }
 
+void Network::find_way(std::int32_t sender, std::int32_t receiver, std::vector<SharedLink>& way) const {
+    const auto a = static_cast<std::size_t>(sender), b = static_cast<std::size_t>(receiver);
+    const std::int32_t from = node_of_rank[a], to = node_of_rank[b];
+    way.clear();
+    if (from == to) {
+        if (memory_of_rank.empty()) return;
+        way.push_back({first_memory() + memory_of_rank[a], SharedLink::of_node});
+        if (memory_of_rank[a] != memory_of_rank[b])
+            way.push_back({first_memory() + memory_of_rank[b], SharedLink::of_node});
+        return;
+    }
+    way.push_back({from, SharedLink::of_node});
+    std::vector<std::int32_t> between;
+    route(from, to, between);
+    for (const std::int32_t link : between) way.push_back({2 * nodes_ + link, SharedLink::between});
+    way.push_back({nodes_ + to, SharedLink::of_node});
+}
+
 std::int32_t Network::memories() const {
     if (memory_of_rank.empty()) return 0;
     return *std::max_element(memory_of_rank.begin(), memory_of_rank.end()) + 1;

@@ -12,59 +12,11 @@
 #include <vector>
 
 #include "../schedule/written.hpp"
-#include "cost.hpp"
 #include "messages.hpp"
-#include "program.hpp"
 #include "room.hpp"
+#include "workload.hpp"
 
 namespace hockney {
-
-// Something that happens. `slot` is the message's; slots are used again when a message is done with.
-struct Event {
-    std::int32_t rank, peer, slot;  // peer and slot of work: its ticks
-    std::uint32_t step;             // the phase, where the rank finishes it
-    std::uint32_t size : 24, locality : 8;
-    Op op : 5;
-    bool is_first : 1;                         // that is heard of the message
-    bool is_last : 1;                          // of the receives that are waited for together
-    bool is_overtaken : 1, is_disordered : 1;  // see Act
-};
-
-// Phases whose messages are told apart: the tags of each are 28 of 32 bits.
-constexpr std::size_t most_phases = 16;
-
-// Ranks r and r + classes (or r ⊕ classes) do the same with their neighbours at the same distances, so the
-// first `classes` ranks stand for all. 0: nothing is assumed.
-struct Symmetry {
-    enum class Kind : std::uint8_t { translation, exclusive_or } kind = Kind::translation;
-    int classes = 0;
-};
-
-// How a phase is gone through. Where to begin, and whether the data flows towards that rank, only spare
-// memory.
-struct Course {
-    int first = 0;
-    bool is_inward = false;
-    Symmetry alike;                   // the ranks that do the same, whatever it costs them
-    const Problem* uneven = nullptr;  // … but for blocks of its vector that differ by one element
-};
-
-// What is simulated: one operation after another, each rank going on to the next by itself.
-struct Workload {
-    int ranks = 0;
-    // With `uneven`, as rank 0 stands for all.
-    std::function<void(int phase, int rank, std::vector<Act>& acts, Uneven* uneven)> program;
-    Sizes* sizes = nullptr;
-    std::function<bool(Bytes size_B, std::size_t locality)>
-        meets;                    // whether a message waits for its receiver
-    bool rendezvous = false;      // whether some message may be
-    std::vector<Course> courses;  // by phase
-    Domains domains;
-    Symmetry symmetry;  // ranks of which one is evaluated for all
-
-    int phases() const { return static_cast<int>(courses.size()); }
-    const Course& course(int phase) const { return courses[static_cast<std::size_t>(phase)]; }
-};
 
 // Sink: take(const Event*, count), one event or receives that are waited for together. `in_time`: messages
 // over shared links leave in the order of their times, which the sink knows: now_s(rank) and
@@ -97,7 +49,14 @@ class Order {
         if constexpr (in_time) {
             while (one_later()) settle();
         }
-        if (finished_ != evaluated_) throw WrittenWrong(endless);
+        if (finished_ == evaluated_) return;
+        if (!workload_.stop) throw WrittenWrong(endless);
+        for (int rank = 0; rank < evaluated_; ++rank) {
+            if (running_[static_cast<std::size_t>(rank)] < 0) continue;
+            const Running& mine = at(rank);
+            workload_.stop(rank, mine.acts[mine.next].step);
+            finish(rank, mine.phase);
+        }
     }
 
   private:
@@ -149,7 +108,16 @@ class Order {
     }
     bool waits(const Event& event) const {
         if constexpr (in_time) return sink_.is_held(event);
-        return true;
+        return !workload_.buffers || meets(event);
+    }
+    bool meets(const Event& event) const {
+        const std::size_t localities = workload_.domains.localities();
+        const std::size_t place = event.size * localities + event.locality;
+        if (place >= meets_.size()) meets_.resize(place + 256 * localities, unknown);
+        std::int8_t& known = meets_[place];
+        if (known == unknown)
+            known = workload_.meets(workload_.sizes->all()[event.size], event.locality) ? 1 : 0;
+        return known == 1;
     }
 
     struct Running {
@@ -201,6 +169,12 @@ class Order {
         mine.next = mine.found = 0;
     }
 
+    void finish(int rank, int phase) {
+        const Event end{rank, none,  none, static_cast<std::uint32_t>(phase), 0, 0, Op::finish, false,
+                        true, false, false};
+        sink_.take(&end, 1);
+    }
+
     void settle() {
         while (!ready_.empty()) {
             const int rank = ready_.back();
@@ -225,10 +199,11 @@ class Order {
         for (;;) {
             Running& mine = at(rank);
             if (mine.next == mine.acts.size()) {
-                const Event end{rank, none,  none,       static_cast<std::uint32_t>(mine.phase),
-                                0,    0,     Op::finish, false,
-                                true, false, false};
-                sink_.take(&end, 1);
+                if (workload_.course(mine.phase).is_streamed && !mine.acts.empty()) {
+                    load(rank);
+                    continue;
+                }
+                finish(rank, mine.phase);
                 if (++mine.phase < end_phase_) {
                     load(rank);
                     continue;
@@ -298,6 +273,7 @@ class Order {
         bool is_new = false;
         event.slot = messages_.get(message, workload_.rendezvous ? 2 : 1, is_new);
         event.is_first = is_new;
+        messages_[event.slot].size = act.size;
         messages_[event.slot].is_sent = !flows(event);
         take(event);
         ++mine.next;
@@ -311,6 +287,7 @@ class Order {
         bool is_new = false;
         event.slot = messages_.get(message, 2, is_new);
         event.is_first = is_new;
+        if (!is_new) event.size = messages_[event.slot].size;
         messages_[event.slot].is_posted = true;
         take(event);
         ++mine.next;
@@ -330,21 +307,27 @@ class Order {
         }
         if (mine.found == 0) {
             const Act& act = mine.acts[mine.next++];
-            const Event event = event_of(rank, act, act.tag);
-            messages_.use(act.tag);
+            const Event event = taken(rank, act);
             sink_.take(&event, 1);
             return true;
         }
         group_.clear();
         for (std::size_t i = 0; i <= mine.found; ++i) {
             const Act& act = mine.acts[mine.next + i];
-            group_.push_back(event_of(rank, act, act.tag));
-            messages_.use(act.tag);
+            group_.push_back(taken(rank, act));
         }
         mine.next += group_.size();
         mine.found = 0;
         sink_.take(group_.data(), group_.size());
         return true;
+    }
+
+    // A receive whose slot is known; a message is as long as its sender says.
+    Event taken(int rank, const Act& act) {
+        Event event = event_of(rank, act, act.tag);
+        event.size = messages_[act.tag].size;
+        messages_.use(act.tag);
+        return event;
     }
 
     bool sent(int rank, Running& mine, const Act& act) {
@@ -378,6 +361,8 @@ class Order {
     Room room_;
     int first_phase_, end_phase_, evaluated_, finished_ = 0;
     std::vector<std::int32_t> running_;  // by rank: where in the pool
+    static constexpr std::int8_t unknown = -1;
+    mutable std::vector<std::int8_t> meets_;  // by size and locality
     static constexpr double never = std::numeric_limits<double>::infinity();
     using Leaving = std::pair<double, int>;
     using Entering = std::pair<double, Event>;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "../schedule/collective.hpp"
+#include "programs.hpp"
 #include "rounds.hpp"
 
 namespace hockney {
@@ -24,35 +25,6 @@ bool has_rendezvous(const CostCurves& costs) {
             if (time_s != buffered) return true;
     return false;
 }
-
-// Generates ranks' steps and writes them down as programs.
-class Programs {
-  public:
-    Programs(const std::vector<Phase>& phases, const CostCurves& costs, Sizes& sizes, bool rendezvous)
-        : phases_(phases), writer_(rendezvous, sizes), builder_(writer_) {
-        for (const Phase& phase : phases)
-            ordered_.push_back(phase.graph ? std::make_unique<Graph::Ordered>(*phase.graph, costs) : nullptr);
-    }
-
-    void write(int number, int rank, std::vector<Act>& acts, Uneven* uneven) {
-        const Phase& phase = phases_[static_cast<std::size_t>(number)];
-        writer_.begin(acts, uneven);
-        if (phase.graph)
-            ordered_[static_cast<std::size_t>(number)]->write(rank, writer_);
-        else if (phase.written)
-            writer_.take((*phase.written)[static_cast<std::size_t>(rank)]);
-        else
-            generate(*phase.algorithm, uneven ? uneven->even() : phase.problem, rank, builder_);
-        writer_.end();
-    }
-    std::size_t looked() const { return writer_.looked(); }
-
-  private:
-    const std::vector<Phase>& phases_;
-    std::vector<std::unique_ptr<Graph::Ordered>> ordered_;  // by phase
-    Writer writer_;
-    Builder builder_;
-};
 
 // Of an element of each rank: with it the vector is still one that can be counted.
 constexpr Bytes most_uneven_B = Bytes{1} << 58;
@@ -85,6 +57,10 @@ Workload workload(const std::vector<Phase>& phases, Programs& programs, const Co
         work.courses.push_back(
             {phase.problem.root, flows_inward(phase), symmetry(phase, copies_count, true)});
         Course& course = work.courses.back();
+        if (phase.replay) {
+            course.is_streamed = work.buffers = true;
+            work.stop = [&](int rank, std::uint32_t step) { programs.replayed()->stop(rank, step); };
+        }
         if (course.alike.classes == 0 || !is_uneven(phase)) continue;
         course.uneven = &phase.problem;
         // Noise goes by the numbers of a rank's steps, which leave out what is empty; where a segment is, the
@@ -184,7 +160,8 @@ class Recorder {
 };
 
 template <class Time>
-Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes) {
+Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes,
+              const ReplayWriter* replayed) {
     Room room(options.most_B);
     Costs costs(work.domains.localities());
     const int classes = work.symmetry.classes;
@@ -193,6 +170,8 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
                               room);
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
+    Waits waits;
+    if (replayed != nullptr && options.trace) evaluator.account(waits);
     Stream<Time> stream(curves, costs, sizes, evaluator);
     if (has_sharing(curves, options.network))
         take_all<true>(work, stream, room);
@@ -215,6 +194,28 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
         if (last->node >= 0) weight[static_cast<std::size_t>(last->node)] = 1;
         result.critical.resize(costs.time_s.size());
         trace_back(evaluator.trace(), weight, result.critical);
+        if (replayed != nullptr) {
+            const std::size_t spots = replayed->spots().size(), row = costs.row();
+            result.of_spots_s.resize(4 * spots);
+            const std::vector<std::int32_t>& owners = evaluator.owners();
+            for (std::size_t i = 0; i < owners.size(); ++i) {
+                const TraceNode& node = evaluator.trace()[i];
+                if (weight[i] == 0 || node.cost < 0) continue;
+                const auto cost = static_cast<std::size_t>(node.cost);
+                const bool computes = cost / row == replayed->tick();
+                result.of_spots_s[4 * static_cast<std::size_t>(owners[i]) + (computes ? 0 : 1)] +=
+                    weight[i] * node.times * costs.time_s[cost];
+            }
+            for (std::size_t i = 0; i < waits.idle_s.size(); ++i) {
+                result.of_spots_s[4 * i + 2] = waits.idle_s[i];
+                result.of_spots_s[4 * i + 3] = waits.late_s[i];
+            }
+        }
+    }
+    if (replayed != nullptr) {
+        result.worked_s = waits.worked_s;
+        result.spots = replayed->spots();
+        result.alone = replayed->alone();
     }
     return result;
 }
@@ -264,8 +265,8 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Workload work = workload(phases, programs, costs, sizes, rendezvous, copies_count, noise);
     work.domains = options.domains;
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
-    Simulated result =
-        options.trace ? run<Traced>(work, costs, options, sizes) : run<Plain>(work, costs, options, sizes);
+    Simulated result = options.trace ? run<Traced>(work, costs, options, sizes, programs.replayed())
+                                     : run<Plain>(work, costs, options, sizes, programs.replayed());
     result.work += programs.looked();
     result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "../replay/replay.hpp"
 #include "evaluate.hpp"
 #include "goal.hpp"
 
@@ -16,6 +17,7 @@ struct Phase {
     Problem problem;                    // of what follows the number of ranks only
     const Schedule* written = nullptr;  // instead of an algorithm
     const Graph* graph = nullptr;       // or this
+    const Replay* replay = nullptr;     // or this
 };
 
 struct Simulated {
@@ -26,6 +28,12 @@ struct Simulated {
     std::vector<Bytes> size_B;  // the sizes that occurred
     // How often each cost lies on the critical path to the last rank's finish; same layout as the costs.
     std::vector<double> critical;
+    // Of a replay: where time goes, and for each of them seconds of computing and of communication on that
+    // path, those that all ranks are idle, and those for what the other end had not come to.
+    std::vector<Spot> spots;
+    std::vector<double> of_spots_s;
+    double worked_s = 0;  // computing of all ranks
+    std::string alone;    // a message of which one end is missing
     double engine_s = 0;  // generating and simulating
 };
 

@@ -2,6 +2,7 @@
 // backwards.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -34,6 +35,22 @@ struct TraceNode {
     double times;
 };
 
+// What ranks wait for, by the numbers of what their acts belong to: seconds without work, and those of them
+// before the other end of the message had come.
+struct Waits {
+    std::vector<double> idle_s, late_s;
+    double worked_s = 0;  // computing of all ranks
+
+    void add(std::size_t number, double idle, double late) {
+        if (number >= idle_s.size()) {
+            idle_s.resize(number + 1);
+            late_s.resize(number + 1);
+        }
+        idle_s[number] += idle;
+        late_s[number] += late;
+    }
+};
+
 // Adds costs to times, and remembers of traced ones what was added.
 template <class Time>
 class Sums {
@@ -56,19 +73,70 @@ class Sums {
             return {s};
     }
     const std::vector<TraceNode>& trace() const { return trace_; }
+    // What each sum belongs to from here on.
+    void belong(std::uint32_t number) {
+        if constexpr (std::is_same_v<Time, Traced>) owner_ = static_cast<std::int32_t>(number);
+    }
+    const std::vector<std::int32_t>& owners() const { return owners_; }
+
+    // Sums from which no time comes any more are forgotten when there are many: `each` shows all times.
+    bool is_crowded() const { return trace_.size() >= most_; }
+    template <class Each>
+    void forget(const Each& each) {
+        std::vector<std::int32_t> place(trace_.size(), none);
+        each([&](Time& time) {
+            if constexpr (std::is_same_v<Time, Traced>)
+                if (time.node >= 0) place[static_cast<std::size_t>(time.node)] = 0;
+        });
+        const auto need = [&](std::int32_t node) {
+            if (node >= 0) place[static_cast<std::size_t>(node)] = 0;
+        };
+        for (std::size_t i = trace_.size(); i-- > 0;) {
+            if (place[i] == none) continue;
+            need(trace_[i].before);
+            if (trace_[i].cost < 0) need(~trace_[i].cost);
+        }
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < trace_.size(); ++i) {
+            if (place[i] == none) continue;
+            place[i] = static_cast<std::int32_t>(kept);
+            TraceNode node = trace_[i];
+            if (node.before >= 0) node.before = place[static_cast<std::size_t>(node.before)];
+            if (node.cost < 0) node.cost = ~place[static_cast<std::size_t>(~node.cost)];
+            trace_[kept] = node;
+            owners_[kept++] = owners_[i];
+        }
+        trace_.resize(kept);
+        owners_.resize(kept);
+        most_ = std::max(least_crowd, 2 * kept);
+        each([&](Time& time) {
+            if constexpr (std::is_same_v<Time, Traced>)
+                if (time.node >= 0) time.node = place[static_cast<std::size_t>(time.node)];
+        });
+    }
 
   private:
+    static constexpr std::int32_t none = -1;
+    static constexpr std::size_t least_crowd = std::size_t{1} << 22U;
+
     std::int32_t add(std::int32_t before, std::int32_t cost, double times) {
         room_.reserve_next(trace_);
         if (trace_.size() > std::numeric_limits<std::int32_t>::max())
             throw TooLarge("a critical path has more than 2^31 sums\nleave out ranks, or the critical path");
         trace_.push_back({before, cost, times});
+        if (owner_ != none) {
+            room_.reserve_next(owners_);
+            owners_.push_back(owner_);
+        }
         return static_cast<std::int32_t>(trace_.size() - 1);
     }
 
     const Costs& costs_;
     Room& room_;
     std::vector<TraceNode> trace_;
+    std::vector<std::int32_t> owners_;
+    std::int32_t owner_ = none;
+    std::size_t most_ = least_crowd;
 };
 
 // Adds what lies on the way back from each seed; a node's own weight is passed on to the one before it.

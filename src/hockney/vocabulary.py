@@ -56,6 +56,7 @@ MEANINGS = {
     "--quick": Meaning("A first answer soon, with wider intervals."),
     "--ranks": Meaning("Number of ranks."),
     "--resume": Meaning("Continue what was interrupted, with the same plan."),
+    "--rules": Meaning("Rules that say which algorithm a library takes."),
     "--root": Meaning("Root of the collective."),
     "--seed": Meaning("Seed of what is drawn at random."),
     "--segment": Meaning("Size of a segment, such as 4KiB, or none."),

@@ -94,7 +94,7 @@ def test_memory_is_asked_for_before_it_is_used(
     monkeypatch: pytest.MonkeyPatch, collective: str, algorithm: str, ranks: int, fits: bool
 ) -> None:
     # 64 B for each rank of a tree; 40 B for each of P (P − 1) messages.
-    monkeypatch.setattr(simulation, "_available_B", lambda: 10**8)
+    monkeypatch.setattr(simulation, "available_B", lambda: 10**8)
     asked = ask(collective, algorithm, ranks=ranks, size_B=8)
     if fits:
         assert simulate(asked, EAGER, by_class=False).messages > 0
@@ -105,7 +105,7 @@ def test_memory_is_asked_for_before_it_is_used(
 
 def test_no_more_memory_is_used_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     # Messages that may wait for their receiver take more than was reckoned with: about 300 B for each rank.
-    monkeypatch.setattr(simulation, "_available_B", lambda: 10**8)
+    monkeypatch.setattr(simulation, "available_B", lambda: 10**8)
     with pytest.raises(EnvironmentLack, match="the memory is full"):
         simulate(ask("bcast", "binomial", ranks=1_000_000, size_B=8), P, by_class=False)
 
@@ -121,7 +121,7 @@ def test_a_limit_of_the_engine_says_what_to_leave_out(monkeypatch: pytest.Monkey
 
 
 def test_one_rank_for_all_needs_no_memory_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulation, "_available_B", lambda: 10**8)
+    monkeypatch.setattr(simulation, "available_B", lambda: 10**8)
     outcome = simulate(ask("alltoall", "pairwise", ranks=20_000, size_B=8), P)
     assert outcome.messages == 20_000 * 19_999
     assert outcome.method == "by_class"

@@ -77,8 +77,12 @@ from .predictions import MessagePrediction as MessagePrediction
 from .predictions import PredictedCalls as PredictedCalls
 from .predictions import PredictedCollective as PredictedCollective
 from .predictions import PredictedProfile as PredictedProfile
+from .predictions import PredictedRun as PredictedRun
+from .predictions import PredictedRuns as PredictedRuns
 from .predictions import PredictedSize as PredictedSize
+from .predictions import SpotTime as SpotTime
 from .predictions import Together as Together
+from .predictions import Tolerance as Tolerance
 from .predictions import Transposition as Transposition
 from .predictions import predict_collective as predict_collective
 from .predictions import predict_datatype as predict_datatype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hockney.options.predict import ProfileCase
 from hockney.predict.added import AddedTerm as AddedTerm
 from hockney.predict.added import AddedTime as AddedTime
 from hockney.predict.collective import AlgorithmTime as AlgorithmTime
@@ -20,4 +21,19 @@ from hockney.predict.message import MessagePrediction as MessagePrediction
 from hockney.predict.messages import predict_messages as predict_messages
 from hockney.predict.profile import PredictedCalls as PredictedCalls
 from hockney.predict.profile import PredictedProfile as PredictedProfile
-from hockney.predict.profile import predict_profile as predict_profile
+from hockney.predict.profile import predict_profile as summed
+from hockney.predict.replay.answer import PredictedRun as PredictedRun
+from hockney.predict.replay.answer import PredictedRuns as PredictedRuns
+from hockney.predict.replay.answer import is_recorded, predict_run
+from hockney.predict.replay.run import SpotTime as SpotTime
+from hockney.predict.replay.tolerance import Tolerance as Tolerance
+
+
+def predict_profile(case: ProfileCase) -> PredictedProfile | PredictedRun | PredictedRuns:
+    """The run of a profile that has a trace; of others the sum of what their calls would take."""
+    if not is_recorded(case):
+        return summed(case)
+    # Targets take a while to import, and most predictions need none.
+    from hockney.tune.read_rules import read_rules
+
+    return predict_run(case, read_rules)

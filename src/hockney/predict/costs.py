@@ -149,6 +149,10 @@ class CriticalTerms:
     bytes_s: dict[str, float]
     copied: NDArray[np.float64]
     reduced: NDArray[np.float64]
+    of_messages: NDArray[np.float64]
+    """How often each of `TERMS`, by size and locality."""
+    ticks: float = 0.0
+    """Nanoseconds of computing of a recorded run."""
 
     def whole_s(self, *terms: str) -> float:
         """Seconds of these terms together."""
@@ -163,6 +167,8 @@ class CriticalTerms:
         """Of a result that was traced under these costs."""
         size_B = np.array(result.size_B, dtype=np.float64)
         critical = result.critical.reshape(size_B.size, len(costs.messages) * len(TERMS) + 2)
+        # A tick has a size of its own.
+        ticks, critical, size_B = critical[size_B < 0, -1].sum(), critical[size_B >= 0], size_B[size_B >= 0]
         of_message = critical[:, :-2].reshape(size_B.size, len(costs.messages), len(TERMS))
         empty_s, bytes_s = dict.fromkeys(TERMS, 0.0), dict.fromkeys(TERMS, 0.0)
         for here, curves in enumerate(costs.messages):
@@ -174,4 +180,5 @@ class CriticalTerms:
                 empty_s[term] += float(times @ at_zero_s)
                 bytes_s[term] += float(times @ (whole_s - at_zero_s))
         count = dict(zip(TERMS, of_message.sum(axis=1).T, strict=True))
-        return cls(size_B, count, empty_s, bytes_s, critical[:, -2], critical[:, -1])
+        work = critical[:, -2], critical[:, -1]
+        return cls(size_B, count, empty_s, bytes_s, *work, of_message, float(ticks))

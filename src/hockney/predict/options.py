@@ -319,8 +319,53 @@ class EffectOptions(MachineFile):
     where: Annotated[list[str], Option()] = Field(default_factory=list)
 
 
-class ProfileCase(MessageCosts):
-    """Which profile is predicted, and for how many ranks."""
+def _algorithm(text: str) -> tuple[str, str]:
+    """`allreduce=ring`; RequestError for another form."""
+    operation, equals, name = text.partition("=")
+    if not equals or not name:
+        raise RequestError(f"{text!r} is no operation with its algorithm", "write allreduce=ring")
+    return operation.strip(), name.strip()
 
-    file: Annotated[Path, Argument("File of `hockney profile`.", metavar="PROFILE.JSON")]
+
+class ProfileCase(OnTopology, NetworkOptions):
+    """Which profile is predicted, from what, and for how many ranks; a trace may be under several."""
+
+    file: Annotated[
+        Path, Argument("File of `hockney profile`, or the folder of its trace.", metavar="PROFILE.JSON")
+    ]
     ranks: Annotated[int | None, Option("Number of ranks. [default: those of the profile]")] = None
+    machine: Annotated[list[Path], Option()] = Field(default=[MACHINE], validate_default=True)
+    system: Annotated[list[str], Option("System of the ranks: a known name, or a JSON file.")] = Field(
+        default_factory=list
+    )
+    mapping: Annotated[
+        list[str], Option("How the launcher maps ranks to cores, such as core, socket or node.")
+    ] = Field(default_factory=list)
+    ppn: Annotated[int | None, Option("Ranks on a node, at most.")] = None
+    where: Annotated[list[str], Option()] = Field(default_factory=list)
+    algorithm: Annotated[
+        list[tuple[str, str]],
+        Option("Algorithm of an operation, such as allreduce=ring.", read=_algorithm, repeat=True, commas=True),
+    ] = Field(default_factory=list)
+    rules: Annotated[list[Path], Option("Rules that the library would have, as `hockney tune` writes.")] = Field(
+        default_factory=list
+    )
+    compute: Annotated[float, Option("Times as long as recorded that computing takes."), Field(ge=0)] = 1.0
+    compute_of: Annotated[
+        Path | None, Option("JSON file of call sites and factors: how long the computing before them takes.")
+    ] = None
+
+    @field_validator("machine")
+    @classmethod
+    def _where_they_are(cls, machine: list[Path]) -> list[Path]:
+        return [usual(path) for path in machine]
+
+    def each(self) -> list[MessageCosts]:
+        """Where costs come from, for each combination that is asked for."""
+        shared = {name: getattr(self, name) for name in ("topology", "network", "ppn", "where")}
+        return [
+            MessageCosts(machine=machine, system=system, mapping=mapping, **shared)
+            for machine in self.machine
+            for system in self.system or [""]
+            for mapping in self.mapping or [""]
+        ]

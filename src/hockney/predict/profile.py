@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from hockney.errors import RequestError
+from hockney.fields import flags_written
 from hockney.machine.file import load as load_machine
 from hockney.machine.select import parse_where, select_entry
 from hockney.predict.collective import UNCALIBRATED
@@ -111,7 +112,7 @@ class PredictedProfile:
 class _Costs:
     """Predicted times, each asked for once."""
 
-    def __init__(self, case: ProfileCase, mpi: str) -> None:
+    def __init__(self, case: MessageCosts, mpi: str) -> None:
         self.case = case
         self.decisions = decisions_for(mpi)
         self.warnings: list[str] = []
@@ -157,7 +158,15 @@ def predict_profile(case: ProfileCase) -> PredictedProfile:
     ranks = profile.ranks if case.ranks is None else case.ranks
     if ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 64")
-    costs = _Costs(case, profile.mpi)
+    (place, *others) = case.each()
+    of_traces = {"algorithm", "rules", "compute", "compute_of"} & case.model_fields_set
+    if others or of_traces:
+        what = flags_written(case)[min(of_traces)] if of_traces else "several places"
+        raise RequestError(
+            f"{what}: {case.file} has no trace beside it, and a sum knows no order of events",
+            "record the run again: hockney profile -o FILE -- mpirun … ./app",
+        )
+    costs = _Costs(place, profile.mpi)
     rows, changes = [], []
     for call in profile.calls:
         row, of_it = _row(profile, call, ranks, costs)
@@ -287,7 +296,7 @@ def _sum(intervals: Sequence[SumInterval | None]) -> SumInterval | None:
     return SumInterval(low_s=sum(each.low_s for each in known), high_s=sum(each.high_s for each in known))
 
 
-def _message(case: ProfileCase, size_B: int) -> MessagePrediction:
+def _message(case: MessageCosts, size_B: int) -> MessagePrediction:
     """A message between the farthest ranks that were measured."""
     machine = load_machine(case.machine)
     keys = {"operation": "pingpong"} | parse_where(case.where)

@@ -157,7 +157,7 @@ def read_goal(path: Path) -> Graph:
     reading.beginning(path, 1)
     name = reading.printable(path)
     try:
-        return Graph(name, _available_B())
+        return Graph(name, available_B())
     except GoalFault as fault:
         what, _, hint = str(fault).partition("\n")
         raise RequestError(f"{name}: {what}", hint) from fault
@@ -186,7 +186,7 @@ def _run(
             seed=seed,
             by_class=by_class,
             trace=critical_path,
-            most_B=_available_B(),
+            most_B=available_B(),
         )
     except MemoryError as error:
         what, _, hint = str(error).partition("\n")
@@ -284,11 +284,11 @@ def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace
     needed_B = RANK_B * ranks + MESSAGE_B * under_way + (TRACE_B * messages if trace else 0)
     if by_class:
         needed_B = messages / ranks * (STEP_B + (TRACE_B if trace else 0))
-    available_B = _available_B()
-    if needed_B > available_B:
+    free_B = available_B()
+    if needed_B > free_B:
         raise EnvironmentLack(
             f"{ranks} ranks with about {messages:.2g} messages need about {needed_B / 1e9:.3g} GB of memory; "
-            f"{available_B / 1e9:.3g} GB are available",
+            f"{free_B / 1e9:.3g} GB are available",
             "ask for fewer ranks, or for an algorithm with fewer messages",
         )
     if not by_class and messages > MOST_MESSAGES:
@@ -298,7 +298,7 @@ def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace
         )
 
 
-def _available_B() -> int:
+def available_B() -> int:
     """Memory that can be had, in bytes; 2^62 where the system does not say."""
     try:
         fields = reading.text(Path("/proc/meminfo")).split("\n")

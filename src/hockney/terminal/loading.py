@@ -212,13 +212,13 @@ class Verbs(_Helped, TyperGroup):
         return [*args[place : place + 1], *args[:place], *args[place + 1 :]] if place < len(args) else args
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The verb that the first word names, imported; `of_files` where that is a JSON file."""
+        """The verb that the first word names, imported; `of_files` where that is a file of theirs."""
         for name, words in self.words.items():
             if operation(args[0]) in words.split():
                 args = [operation(args[0]), *args[1:]]
                 _, command, rest = self.resolve_command(ctx, [name, *args[1:]])
                 return args[0], command, rest
-        if self.of_files and args[0].endswith(".json"):
+        if self.of_files and args[0].rstrip("/").endswith((".json", ".trace")):
             args = [self.of_files, *args]
         lines = {module: lines_of(module) for module, _ in _modules(self.places)}
         # Modules that tell no verb, until one enters this, come after those that tell it.

@@ -49,6 +49,7 @@ from hockney.predict.fft import FftAnswer
 from hockney.predict.identified import IdentifyAnswer
 from hockney.predict.messages import PredictedMessages
 from hockney.predict.profile import PredictedProfile
+from hockney.predict.replay.answer import PredictedRun, PredictedRuns
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.report.views.difference_text import Difference
 from hockney.runner.applied import Applied
@@ -90,7 +91,7 @@ ANSWERS: dict[str, type | UnionType] = {
     "predict datatype": DatatypeAnswer,
     "predict fft": FftAnswer,
     "predict jacobi": JacobiPrediction,
-    "predict profile": PredictedProfile,
+    "predict profile": PredictedProfile | PredictedRun | PredictedRuns,
     "predict ring": RingPredictions,
     "predict sum3d": PredictedSum,
     "profile": ProfiledRun,

@@ -7,6 +7,7 @@ from typing import Any
 
 from hockney import api
 from hockney.cli.predict import predict
+from hockney.cli.predict._run import show_run, show_runs
 from hockney.options.predict import ProfileCase
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
@@ -22,21 +23,28 @@ SLOW = 2
     "profile",
     examples="""hockney predict profile.json --ranks 4096 --machine bluegene_p
 hockney predict profile profile.json --machine machine.json --json
-hockney predict profile.json --ranks 512 --system orfeo-epyc --mapping core""",
+hockney predict profile.json --ranks 512 --system orfeo-epyc --mapping core
+hockney predict heat.json --machine here.json,there.json --algorithm allreduce=ring --compute 0.8""",
     of=predict,
 )
 def profile(case: ProfileCase, json: JsonOption = False) -> None:
-    """What the communication of a profile would cost on another machine, and which algorithms would pay there.
+    """How long a recorded run takes on another machine; of a profile alone, what its communication costs there.
 
-    Each size of each collective is predicted by what the profile's MPI chooses by itself, where that is known,
-    and by the best algorithm. Communicators of all ranks grow to --ranks; sizes and numbers of calls stay.
+    A run whose trace lies beside the profile is replayed call by call. The answer has its critical path, its
+    waiting, and how much latency and how narrow a bandwidth it tolerates. Several machines, systems, mappings or
+    rules make a table. Of a profile without a trace calls are added up, by the choice of the profile's MPI and
+    by the best algorithm. Communicators of all ranks grow to --ranks; sizes and numbers of calls stay.
     """
     answer = api.predict_profile(case)
     if json:
         say.json(answer)
-        return
-    _show(answer)
-    say.warnings(answer.warnings)
+    elif isinstance(answer, api.PredictedRuns):
+        show_runs(answer)
+    elif isinstance(answer, api.PredictedRun):
+        show_run(answer)
+    else:
+        _show(answer)
+        say.warnings(answer.warnings)
 
 
 def _show(answer: api.PredictedProfile) -> None:

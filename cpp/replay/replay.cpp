@@ -1,0 +1,251 @@
+#include "replay.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "../simulate/cost.hpp"
+
+namespace hockney {
+
+// Acts that are written at a time.
+constexpr std::size_t chunk = 1024;
+
+ReplayWriter::ReplayWriter(const Replay& replay, Sizes& sizes, bool rendezvous)
+    : replay_(replay),
+      sizes_(sizes),
+      rendezvous_(rendezvous),
+      tick_(sizes.index(tick_B)),
+      writer_(rendezvous, sizes),
+      builder_(writer_) {
+    for (int rank = 0; rank < replay.recording->ranks(); ++rank)
+        ranks_.emplace_back(RankReader(*replay.recording, rank));
+}
+
+void ReplayWriter::write(int rank, std::vector<Act>& acts) {
+    Rank& mine = ranks_[static_cast<std::size_t>(rank)];
+    acts.clear();
+    while (acts.size() < chunk && mine.reader.next(event_)) take(rank, mine, event_, acts);
+}
+
+void ReplayWriter::compute(Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
+    auto time_ns = static_cast<double>(replay_.uses_cpu ? event.cpu_ns : event.gap_ns);
+    if (!replay_.site_factor.empty()) time_ns *= replay_.site_factor[event.site];
+    if (event.kind == trace::other) time_ns += static_cast<double>(event.inside_ns);
+    const Bytes ticks = std::llround(std::min(time_ns, 9e18));
+    if (ticks > 0) acts.emplace_back(ticks, label(mine, event.site, -1), tick_);
+}
+
+std::uint32_t ReplayWriter::label(Rank& mine, std::uint32_t site, std::int32_t communicator) {
+    if (mine.spot.site == site && mine.spot.communicator == communicator) return mine.label;
+    mine.spot = {site, communicator, communicator < 0 ? 0 : mine.reader.communicator(communicator).ranks()};
+    const std::uint64_t key = (std::uint64_t{site} << 32U) ^
+                              static_cast<std::uint64_t>(communicator + 1) * 0x9E3779B97F4A7C15U ^
+                              static_cast<std::uint64_t>(mine.spot.ranks) * 0xD6E8FEB86659FD93U;
+    const auto known = labels_.try_emplace(key, static_cast<std::uint32_t>(spots_.size()));
+    if (known.second) spots_.push_back(mine.spot);
+    return mine.label = known.first->second;
+}
+
+Act ReplayWriter::message(int rank, const Rank& mine, std::int32_t communicator, const End& end,
+                          bool is_send) {
+    const Communicator& place = mine.reader.communicator(communicator);
+    const std::int32_t peer = place.world(end.peer);
+    const Channel channel{is_send ? rank : peer, is_send ? peer : rank, place.number, end.tag};
+    return {peer, channels_.number(channel, is_send, mine.reader.number()), mine.label, 0, Op::finish};
+}
+
+Act ReplayWriter::send(int rank, Rank& mine, std::int32_t communicator, const End& end,
+                       std::vector<Act>& acts) {
+    Act act = message(rank, mine, communicator, end, true);
+    act.size = sizes_.index(end.bytes) & most_sizes;
+    act.op = Op::send;
+    acts.push_back(act);
+    act.op = rendezvous_ ? Op::sent : Op::finish;
+    return act;
+}
+
+// Its size is the sender's business.
+Act ReplayWriter::post(int rank, Rank& mine, std::int32_t communicator, const End& end,
+                       std::vector<Act>& acts) {
+    if (was_probed(rank, mine, communicator, end)) return {-1, 0, mine.label, 0, Op::finish};
+    Act act = message(rank, mine, communicator, end, false);
+    act.op = Op::post;
+    if (rendezvous_) acts.push_back(act);
+    act.op = Op::receive;
+    return act;
+}
+
+// What was probed has been waited for, and is the next to be received.
+bool ReplayWriter::was_probed(int rank, Rank& mine, std::int32_t communicator, const End& end) {
+    if (mine.probed.empty()) return false;
+    const Communicator& place = mine.reader.communicator(communicator);
+    const Channel channel{place.world(end.peer), rank, place.number, end.tag};
+    const auto known = std::find(mine.probed.begin(), mine.probed.end(), channel);
+    if (known == mine.probed.end()) return false;
+    mine.probed.erase(known);
+    return true;
+}
+
+void ReplayWriter::probe(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
+    const bool is_known = was_probed(rank, mine, event.communicator, event.in);
+    if (!is_known) {
+        const Act act = post(rank, mine, event.communicator, event.in, acts);
+        acts.push_back(act);
+    }
+    if (event.kind == trace::mprobe) return;
+    const Communicator& place = mine.reader.communicator(event.communicator);
+    mine.probed.push_back({place.world(event.in.peer), rank, place.number, event.in.tag});
+}
+
+// Receives that are waited for together come in whatever order they come.
+void ReplayWriter::wait_for(const std::vector<Act>& receives, std::vector<Act>& acts) {
+    for (const Act& receive : receives) {
+        acts.push_back(receive);
+        acts.back().is_last = false;
+    }
+    if (!receives.empty()) acts.back().is_last = true;
+}
+
+void ReplayWriter::begin(int rank, Rank& mine, Request& request, std::uint64_t number,
+                         std::int32_t communicator, const End& end, bool is_send, bool is_wild,
+                         std::vector<Act>& acts) {
+    const RankTrace& known = mine.reader.known();
+    while (mine.dropped < known.dropped.size() && known.dropped[mine.dropped] < number) ++mine.dropped;
+    request.of = Request::Of::nothing;
+    if (mine.dropped < known.dropped.size() && known.dropped[mine.dropped] == number) return;
+    End who = end;
+    if (is_wild) {
+        while (mine.resolved < known.resolved.size() && known.resolved[mine.resolved].first < number)
+            ++mine.resolved;
+        // What got nothing, or was never waited for, is left out.
+        if (mine.resolved == known.resolved.size() || known.resolved[mine.resolved].first != number) return;
+        who = known.resolved[mine.resolved].second;
+    }
+    const Act act =
+        is_send ? send(rank, mine, communicator, who, acts) : post(rank, mine, communicator, who, acts);
+    if (act.op == Op::finish) return;
+    request.of = is_send ? Request::Of::send : Request::Of::receive;
+    request.peer = act.peer;
+    request.message = act.tag;
+    request.size = act.size;
+}
+
+void ReplayWriter::wait(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
+    (void)rank;
+    receives_.clear();
+    sends_.clear();
+    for (const TraceEvent::Completed& done : event.completed) {
+        const Request& request = mine.reader.request(done.number);
+        if (request.of == Request::Of::nothing || request.of == Request::Of::collective) continue;
+        const bool is_receive = request.of == Request::Of::receive;
+        (is_receive ? receives_ : sends_)
+            .emplace_back(request.peer, request.message, label(mine, event.site, request.communicator),
+                          request.size, is_receive ? Op::receive : Op::sent);
+    }
+    const bool is_waited = event.kind == trace::wait;
+    if (is_waited) {
+        wait_for(receives_, acts);
+        acts.insert(acts.end(), sends_.begin(), sends_.end());
+    }
+    for (const TraceEvent::Completed& done : event.completed) {
+        const Request& request = mine.reader.request(done.number);
+        if (request.of == Request::Of::collective && request.rest > 0) {
+            std::vector<Act>& rest = mine.rest[request.rest - 1];
+            for (Act& act : rest) act.step = label(mine, event.site, request.communicator);
+            if (is_waited) acts.insert(acts.end(), rest.begin(), rest.end());
+            rest.clear();
+            mine.free.push_back(request.rest);
+        }
+        mine.reader.complete(done.number);
+    }
+}
+
+void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
+    compute(mine, event, acts);
+    const std::int32_t place = event.communicator;
+    if (place >= 0) label(mine, event.site, place);
+    switch (event.kind) {
+        case trace::send: {
+            const Act act = send(rank, mine, place, event.out, acts);
+            if (act.op == Op::sent && event.flags != trace::buffered) acts.push_back(act);
+            return;
+        }
+        case trace::recv: {
+            const Act act = post(rank, mine, place, event.in, acts);
+            if (act.op == Op::receive) acts.push_back(act);
+            return;
+        }
+        case trace::sendrecv: {
+            Act in{-1, 0, 0, 0, Op::finish}, out = in;
+            if (event.in.peer >= 0) in = post(rank, mine, place, event.in, acts);
+            if (event.out.peer >= 0) out = send(rank, mine, place, event.out, acts);
+            for (const Act& act : {in, out})
+                if (act.op != Op::finish) acts.push_back(act);
+            return;
+        }
+        case trace::isend:
+        case trace::irecv: {
+            const bool is_send = event.kind == trace::isend;
+            const std::uint64_t number = mine.reader.latest_request();
+            Request& request = mine.reader.request(number);
+            return begin(rank, mine, request, number, place, is_send ? event.out : event.in, is_send,
+                         request.is_wild, acts);
+        }
+        case trace::start: {
+            std::uint64_t number = mine.reader.latest_request() + 1 - event.numbers.size();
+            for (const std::uint32_t persistent : event.numbers) {
+                const RankReader::Persistent& of = mine.reader.persistent(persistent);
+                label(mine, event.site, of.communicator);
+                Request& request = mine.reader.request(number);
+                begin(rank, mine, request, number, of.communicator, of.end, of.is_send, request.is_wild,
+                      acts);
+                ++number;
+            }
+            return;
+        }
+        case trace::probe:
+        case trace::mprobe:
+            return probe(rank, mine, event, acts);
+        case trace::wait:
+        case trace::dropped:
+            return wait(rank, mine, event, acts);
+        case trace::collective:
+        case trace::made:
+            return collective(rank, mine, event, acts);
+        default:
+            return;
+    }
+}
+
+std::string ReplayWriter::alone() const {
+    const Channels::Lone* first = nullptr;
+    channels_.each([&](const Channels::Lone& lone) {
+        // A receive that nobody sends is why others wait.
+        if (first == nullptr || std::tuple(lone.is_send, lone.event, lone.channel.from) <
+                                    std::tuple(first->is_send, first->event, first->channel.from))
+            first = &lone;
+    });
+    if (first == nullptr) return "";
+    const auto& [channel, event, number, next, is_send] = *first;
+    const std::string tag =
+        channel.tag == collective_tag ? "of a collective" : "of tag " + std::to_string(channel.tag);
+    const std::string at = ", event " + std::to_string(event) + ": ";
+    return is_send ? "rank " + std::to_string(channel.from) + at + "a message " + tag + " to rank " +
+                         std::to_string(channel.to) + " that nobody receives"
+                   : "rank " + std::to_string(channel.to) + at + "a message " + tag + " from rank " +
+                         std::to_string(channel.from) + " that nobody sends";
+}
+
+void ReplayWriter::stop(int rank, std::uint32_t step) const {
+    if (!replay_.recording->is_whole()) return;
+    if (const std::string lone = alone(); !lone.empty())
+        throw TraceFault(lone + "\nthe trace lacks a call: record the run again");
+    throw TraceFault(
+        "rank " + std::to_string(rank) + " waits for ever in " +
+        replay_.recording->sites()[spots_[step].site] +
+        ": its message waits for a receiver that waits, too\nthe program relies on buffers that messages of "
+        "that size do not have on this machine: receive first, or with MPI_Irecv");
+}
+
+}  // namespace hockney

@@ -1,0 +1,116 @@
+"""Which schedule each collective call of a run takes: asked for, by rules, or as its library chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from hockney import _core
+from hockney._core import Problem
+from hockney.errors import RequestError
+from hockney.predict.decisions.base import InnerCollective, LibraryDecisions, ScheduleChoice, decisions_for
+from hockney.predict.replay.recorded import CollectiveCall
+from hockney.schedule.catalogue import find, offered
+
+USUAL = {
+    "bcast": "binomial",
+    "scatter": "binomial",
+    "gather": "binomial",
+    "reduce": "binomial",
+    "allreduce": "recursive_doubling",
+    "allgather": "ring",
+    "reduce_scatter": "pairwise",
+    "alltoall": "pairwise",
+    "barrier": "dissemination",
+}
+"""What stands for a library's choice where that is not known."""
+
+Rules = Callable[[str, int, int], ScheduleChoice | None]
+"""What rules say of an operation on so many ranks with so many bytes; None: nothing."""
+Part = tuple[str, str, Problem]
+
+
+@dataclass
+class Algorithms:
+    """Answers of one library on so many nodes; `asked`: an algorithm for all calls of an operation."""
+
+    mpi: str
+    nodes: int | None
+    asked: Mapping[str, str]
+    rules: Rules
+    taken: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By operation and algorithm, how many calls."""
+    remarks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.library: LibraryDecisions = decisions_for(self.mpi)
+
+    def parts(self, call: CollectiveCall) -> list[Part]:
+        """What runs, one after another. RequestError for an algorithm that is asked for and does not do it."""
+        if name := self.asked.get(call.operation):
+            choice = self._named(call, name)
+            parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
+            if why := next(filter(None, map(_refusal, parts)), ""):
+                what = f"{name} of {call.operation} on {call.ranks} ranks"
+                raise RequestError(f"{what}: {why}", "ask for another one")
+            return self._take(call, choice, parts)
+        nodes = None if self.nodes is None else min(self.nodes, call.ranks)
+        own = self.library.default(call.operation, call.ranks, call.bytes, nodes=nodes, element_B=call.element_B)
+        by_rule = self.rules(call.operation, call.ranks, call.bytes)
+        for choice in filter(None, (by_rule, own)):
+            parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
+            if not any(map(_refusal, parts)):
+                return self._take(call, choice, parts)
+        usual, library = USUAL[call.operation], self.mpi or "the library"
+        self._remark(f"{library}'s algorithm of {call.operation} is not always known: {usual} stands for it")
+        for name in (usual, *(one.name for one in offered(call.operation))):
+            choice = ScheduleChoice(name)
+            parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
+            if not any(map(_refusal, parts)):
+                return self._take(call, choice, parts)
+        raise RequestError(f"no schedule does {call.operation} on {call.ranks} ranks", "")
+
+    def _named(self, call: CollectiveCall, name: str) -> ScheduleChoice:
+        """A library's name where it has one so, else a schedule of ours."""
+        decisions = self.library.decisions
+        if decisions is not None and name not in {one.name for one in offered(call.operation)}:
+            at = {"ranks": call.ranks, "size_B": call.bytes, "element_B": call.element_B}
+            found = decisions.named(call.operation, name, self.library.version, **at)
+            if found is not None:
+                return found
+        return ScheduleChoice(find(call.operation, name).name)
+
+    def _take(self, call: CollectiveCall, choice: ScheduleChoice, parts: list[Part]) -> list[Part]:
+        of_it = self.taken.setdefault(call.operation, {})
+        of_it[choice.algorithm] = of_it.get(choice.algorithm, 0) + call.calls
+        return parts
+
+    def _remark(self, text: str) -> None:
+        if text not in self.remarks:
+            self.remarks.append(text)
+
+
+def _part(inner: InnerCollective, call: CollectiveCall) -> Part:
+    element_B = call.element_B if inner.size_B % call.element_B == 0 else 1
+    problem = Problem(
+        ranks=call.ranks,
+        bytes=inner.size_B,
+        element_B=element_B,
+        segment_B=-(-inner.segment_B // element_B) * element_B,
+        radix=inner.choice.radix or 0,
+        commutative=call.is_commutative,
+    )
+    return inner.operation, inner.choice.algorithm, problem
+
+
+@lru_cache(maxsize=1)
+def _known() -> frozenset[tuple[str, str]]:
+    return frozenset((one.collective, one.name) for one in _core.algorithms())
+
+
+def _refusal(part: Part) -> str:
+    operation, algorithm, problem = part
+    if (operation, algorithm) not in _known():
+        return f"there is no schedule {algorithm}"
+    return _core.refusal(operation, algorithm, problem)

@@ -1,0 +1,178 @@
+"""What `hockney predict` answers of a recorded run: on each machine, by each rules, beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError, computed_field
+
+from hockney import reading
+from hockney._core import Replay
+from hockney.errors import RequestError
+from hockney.predict.network_figures import has_machine, machine_of
+from hockney.predict.options import MessageCosts, ProfileCase
+from hockney.predict.replay.algorithms import Algorithms, Rules
+from hockney.predict.replay.recorded import RecordedRun, read, trace_of
+from hockney.predict.replay.run import PathParts, Played, ReplaySetting, SpotTime
+from hockney.predict.replay.tolerance import Tolerance, tolerances
+
+
+@dataclass(frozen=True)
+class RunInterval:
+    """The run's time where all messages take the low, or the high end of their intervals."""
+
+    low_s: float
+    high_s: float
+
+
+@dataclass(frozen=True)
+class PredictedRun:
+    """A recorded run elsewhere: `run_s` from MPI_Init to MPI_Finalize, its last rank.
+
+    `measured_s` is what the recorded run took; where it ran on this machine (`is_its_own`), `off` says by what
+    share the model misses it. Seconds of `critical_path` add up to the run. A rank computes, is idle, and is idle
+    for others that are late, for so long (mean over ranks). `algorithms`: how many calls each serves.
+    """
+
+    machine: str
+    system: str
+    mapping: str
+    rules: str
+    mpi: str
+    ranks: int
+    events: int
+    messages: int
+    run_s: float
+    interval: RunInterval | None
+    measured_s: float
+    is_its_own: bool
+    computing_s: float
+    waiting_s: float
+    late_s: float
+    critical_path: PathParts
+    by_site: Sequence[SpotTime]
+    by_communicator: Sequence[SpotTime]
+    tolerance: Sequence[Tolerance]
+    algorithms: Mapping[str, Mapping[str, int]]
+    warnings: Sequence[str]
+
+    @computed_field
+    @property
+    def off(self) -> float:
+        """By what share of the measured time the prediction is longer."""
+        return self.run_s / self.measured_s - 1 if self.measured_s else 0.0
+
+
+@dataclass(frozen=True)
+class PredictedRuns:
+    """A row for each machine, system, mapping and rules."""
+
+    runs: Sequence[PredictedRun]
+
+
+ReadRules = Callable[[Path, str], Rules]
+"""The rules of a file for a library of that name."""
+MOST_FACTOR = 1e9
+
+
+def is_recorded(case: ProfileCase) -> bool:
+    """Whether there is a trace: it is replayed; a profile without one is summed."""
+    return trace_of(case.file) is not None
+
+
+def predict_run(case: ProfileCase, read_rules: ReadRules) -> PredictedRun | PredictedRuns:
+    """RequestError for a trace that is damaged, or costs that are not known."""
+    path = trace_of(case.file)
+    assert path is not None
+    if case.ranks is not None:
+        raise RequestError(
+            "--ranks means nothing with a trace: a run has the ranks that it was recorded with",
+            "record it with as many ranks: they may share cores",
+        )
+    run = read(path)
+    factors = run.factors(case.compute, {} if case.compute_of is None else _factors(case.compute_of))
+    rules: list[tuple[Path | None, Rules]] = [(None, _no_rules)]
+    if case.rules:
+        rules = [(file, read_rules(file, run.trace.mpi)) for file in case.rules]
+    answers = [_one(case, place, run, factors, *each) for place in case.each() for each in rules]
+    return answers[0] if len(answers) == 1 else PredictedRuns(answers)
+
+
+def _no_rules(operation: str, ranks: int, size_B: int) -> None:  # noqa: ARG001 - of nothing
+    return None
+
+
+def _factors(path: Path) -> dict[str, float]:
+    hint = 'write {"jacobi.c:93": 0.5}'
+    parsed = reading.parsed(reading.text(path), reading.printable(path), hint)
+    try:
+        factors = TypeAdapter(dict[str, float]).validate_python(parsed)
+    except ValidationError as error:
+        raise RequestError(f"{path} is no table of call sites and factors", hint) from error
+    for site, factor in factors.items():
+        if not 0 <= factor <= MOST_FACTOR:
+            raise RequestError(f"{path}: {factor:g} is no factor of {site!r}", hint)
+    return factors
+
+
+def _one(
+    case: ProfileCase,
+    place: MessageCosts,
+    run: RecordedRun,
+    factors: list[float],
+    file: Path | None,
+    rules: Rules,
+) -> PredictedRun:
+    around = ReplaySetting.of(place, run)
+    algorithms = Algorithms(run.trace.mpi, around.node, dict(case.algorithm), rules)
+    replay = Replay(
+        run.trace,
+        [algorithms.parts(call) for call in run.calls],
+        uses_cpu=run.trace.has_cpu,
+        site_factor=factors,
+    )
+    curves = around.curves()
+    first = Played.of(around.play(replay, curves), curves)
+    by_site, by_communicator = first.spots(run)
+    alone = first.result.alone
+    is_its_own = has_machine(place) and _hosts(place) == set(run.trace.hosts) != set()
+    return PredictedRun(
+        machine=str(place.machine) if has_machine(place) else "",
+        system=place.system,
+        mapping=place.mapping,
+        rules="" if file is None else str(file),
+        mpi=run.trace.mpi,
+        ranks=run.ranks,
+        events=run.events,
+        messages=first.result.messages,
+        run_s=first.run_s,
+        interval=_interval(around, replay, first.run_s),
+        measured_s=run.measured_s,
+        is_its_own=is_its_own,
+        computing_s=first.result.worked_s / run.ranks,
+        waiting_s=sum(row.waiting_s for row in by_site),
+        late_s=sum(row.late_s for row in by_site),
+        critical_path=first.parts(curves),
+        by_site=by_site,
+        by_communicator=by_communicator,
+        tolerance=tolerances(around, replay, curves, first, run.events),
+        algorithms=algorithms.taken,
+        warnings=[
+            *dict.fromkeys([*around.warnings, *run.remarks(), *algorithms.remarks, *([alone] if alone else [])])
+        ],
+    )
+
+
+def _hosts(case: MessageCosts) -> set[str]:
+    return {host.host for host in machine_of(case).system.hosts}
+
+
+def _interval(around: ReplaySetting, replay: Replay, run_s: float) -> RunInterval | None:
+    ends = []
+    for end in (0, 1):
+        if (costs := around.costs.at_end(end)) is None:
+            return None
+        ends.append(float(around.play(replay, around.curves(costs), traced=False).finish_s.max()))
+    return RunInterval(min(ends[0], run_s), max(ends[1], run_s))
