@@ -1,4 +1,4 @@
-"""The correction of a simulation: a surface counts among the training points as far as it helps, never beyond."""
+"""The correction of a simulation: curves count among training points and on more ranks as far as they help."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
+from hockney.predict.estimators._beyond import Beyond
 from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.gaussian_process import Surfaces, surfaces_of
@@ -18,6 +19,14 @@ from hockney.predict.points import points
 Tables = Callable[..., pd.DataFrame]
 RANKS = [2, 4, 8, 16, 32, 64]
 SIZES = [8 * 4**power for power in range(8)]
+
+
+AHEAD = 0.25
+
+
+def beyond(frame: pd.DataFrame, *, is_new: bool = False) -> Beyond:
+    doublings = np.maximum(np.log2(frame["ranks"].to_numpy(np.float64) / RANKS[-1]), 0.0)
+    return Beyond(doublings, np.full(len(frame), is_new))
 
 
 def law(_algorithm: str, ranks: int, size: int, _mapping: str) -> float:
@@ -46,12 +55,14 @@ class Trained:
         surfaces = surfaces_of(Training(self.points, table[:0], None, "bcast", "mean_over_ranks"))
         self.discrepancy = Discrepancy(at, missed, np.zeros(missed.size))
         self.surfaces: Surfaces = surfaces
-        self.corrector = Corrector(at, self.discrepancy, surfaces, surfaces.left_out)
+        self.corrector = Corrector(at, self.discrepancy, surfaces, surfaces.left_out, AHEAD)
 
-    def at(self, table: pd.DataFrame, simulated_s: float) -> tuple[np.ndarray, np.ndarray]:
+    def at(
+        self, table: pd.DataFrame, simulated_s: float, *, is_new: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         frame = points(table, "bcast").frame
         simulated_ln = np.full(len(frame), np.log(simulated_s))
-        made = self.corrector.at(frame, where(frame, self.groups), simulated_ln)
+        made = self.corrector.at(frame, where(frame, self.groups), beyond(frame, is_new=is_new), simulated_ln)
         return np.exp(simulated_ln + made.ln), made.weight
 
 
@@ -72,18 +83,41 @@ def test_a_simulation_that_is_right_is_left_alone(bcast: Tables) -> None:
     assert Trained(bcast, 1e-6).corrector.weight < 0.1
 
 
-@pytest.mark.parametrize("beyond", [{"ranks": [65]}, {"sizes": [2**18]}, {"mappings": ["other"]}])
-def test_beyond_training_the_simulation_leads(bcast: Tables, poor: Trained, beyond: dict[str, list[Any]]) -> None:
-    asked = {"ranks": [12], "sizes": [2048], "algorithms": ["linear"], "mappings": ["core"]} | beyond
-    time_s, weight = poor.at(bcast(law, **asked), 1e-3)
+@pytest.mark.parametrize(
+    ("other", "is_new"),
+    [
+        ({"ranks": [65]}, True),
+        ({"sizes": [2**18]}, False),
+        ({"ranks": [65], "sizes": [2**18]}, False),
+        ({"mappings": ["other"]}, False),
+    ],
+)
+def test_beyond_training_the_simulation_leads(
+    bcast: Tables, poor: Trained, other: dict[str, list[Any]], *, is_new: bool
+) -> None:
+    asked = {"ranks": [12], "sizes": [2048], "algorithms": ["linear"], "mappings": ["core"]} | other
+    time_s, weight = poor.at(bcast(law, **asked), 1e-3, is_new=is_new)
     assert (weight == 0).all()
     assert time_s == pytest.approx(1e-3, rel=2.0), "what residuals of neighbours say is all"
+
+
+def test_on_more_ranks_curves_weigh_what_larger_runs_of_training_said(bcast: Tables, poor: Trained) -> None:
+    asked = bcast(law, ranks=[128], sizes=[2048], algorithms=["linear"], mappings=["core"])
+    frame = points(asked, "bcast").frame
+    time_s, weight = poor.at(asked, 1e-3)
+    assert weight == AHEAD
+    missed, _ = poor.discrepancy.at(where(frame, poor.groups))
+    alone, curve = np.log(1e-3) + missed, np.log(poor.surfaces.predict(frame).time_s)
+    simulated = np.log(1e-3)
+    assert np.log(time_s) == pytest.approx(simulated + (1 - AHEAD) * missed + AHEAD * (curve - simulated))
+    assert (curve < np.log(time_s)).all()
+    assert (np.log(time_s) < alone).all()
 
 
 def test_the_interval_holds_the_errors_of_the_blend_among_the_training_points(poor: Trained) -> None:
     at, weight = where(poor.points, poor.groups), poor.corrector.weight
     blend = (1 - weight) * poor.discrepancy.left_out + weight * poor.surfaces.left_out
-    reach = poor.corrector.at(poor.points, at, np.zeros(len(poor.points))).reach
+    reach = poor.corrector.at(poor.points, at, beyond(poor.points), np.zeros(len(poor.points))).reach
     _, deviation = poor.discrepancy.at(at)
     held = np.abs(blend) <= reach / deviation * poor.discrepancy.expected
     # The 95 % quantile of 192 points.

@@ -17,13 +17,13 @@ from hockney.predict.estimators._beyond import FEWEST, UNKNOWN, Beyond, ErrorGro
 from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators._simulation import SimulatedPoints, localities, where_of
 from hockney.predict.estimators.base import Array, Training
-from hockney.predict.estimators.gaussian_process import surfaces_of
+from hockney.predict.estimators.combination import fit as combination_of
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import Scenario, Scenarios
 from hockney.records.keys import sizes_are_blocks
 from hockney.runner.cache import code_version, computed
-from hockney.statistics import CONFIDENCE
+from hockney.statistics import CONFIDENCE, least_absolute_share
 
 _MOST = 4000
 """Training points that are simulated; more add time, not knowledge."""
@@ -46,6 +46,8 @@ _KEPT_FROM = 600
 """Points of a calibration that takes longer than to find it in the cache."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
+_AHEAD = 1 / 3
+"""The most that curves which know no schedule weigh beyond training; chosen on broadcasts of `orfeo-epyc`."""
 _PARTS = (2, 4)
 """Divisors of the largest training run: fits to the smaller runs predict the larger, to see how errors grow."""
 
@@ -238,18 +240,18 @@ class CalibratedFit:
         self._near = whole.theta
         groups = Groups()
         at = where_of(self._scenarios(index), self._mappings(index), groups)
-        growth = self.growth(layout)
+        growth, weight = self.growth(layout)
         if index.size < len(self.chosen):
             # They take the memory that the corrections of so many points need.
             self._replays.clear()
-        surfaces = surfaces_of(self.training)
+        curves = combination_of(self.training)
         discrepancy = Discrepancy(at, whole.residual, whole.leverage)
         return SimulatedPoints(
             scenarios,
             whole,
             self.training.statistic,
             groups,
-            Corrector(at, discrepancy, surfaces, surfaces.left_out[index]),
+            Corrector(at, discrepancy, curves, curves.surfaces.left_out[index], weight),
             growth,
             cache(lambda: self.between(layout)),
             TrainedRuns.of(self.chosen, self.mappings),
@@ -259,12 +261,13 @@ class CalibratedFit:
             self.training.progress,
         )
 
-    def growth(self, layout: ParameterLayout) -> ErrorGrowth:
-        """How far predictions are off beyond training: calibrations on the lower half and the lower quarter of
-        the ranks, held against the rest."""
+    def growth(self, layout: ParameterLayout) -> tuple[ErrorGrowth, float]:
+        """How far predictions are off beyond training, and the weight there of curves that know no schedule:
+        calibrations on the lower half and the lower quarter of the ranks, held against the rest."""
         ranks = np.array([scenario.ranks for scenario in self.chosen])
         fewer = self.layout(above_B=layout.rendezvous_above_B)
         missed: list[Array] = []
+        says_more: list[Array] = []
         inside: list[Array] = []
         farther: list[Beyond] = []
         for limit in ranks.max() / np.array(_PARTS):
@@ -275,17 +278,27 @@ class CalibratedFit:
             larger = self._trial(ranks > limit, 2 * _TRIAL)
             replays = self._recorded(fewer, larger, fit.theta)
             made = np.log([replay.time_s(fewer, fit.theta) for replay in replays])
-            missed.append(made - np.log(self.measured_s[larger]))
+            missed.append(np.log(self.measured_s[larger]) - made)
             inside.append(np.full(larger.size, np.quantile(np.abs(fit.residual), CONFIDENCE)))
             seen = TrainedRuns.of(self._scenarios(low), self._mappings(low))
             farther.append(seen.beyond(self._scenarios(larger), self._mappings(larger)))
+            points = self.training.points
+            curves = combination_of(replace(self.training, points=points.iloc[low].reset_index(drop=True)))
+            grown_ln = np.log(curves.predict(points.iloc[larger].reset_index(drop=True)).time_s)
+            # Curves know nothing of a locality on which they have no point.
+            says_more.append(np.where(farther[-1].is_new, np.nan, grown_ln - made))
         if not farther:
-            return ErrorGrowth(UNKNOWN, UNKNOWN)
+            return ErrorGrowth(UNKNOWN, UNKNOWN), 0.0
         beyond = Beyond(
             np.concatenate([part.doublings for part in farther]),
             np.concatenate([part.is_new for part in farther]),
         )
-        return ErrorGrowth.of(np.concatenate(missed), np.concatenate(inside), beyond)
+        off, more = np.concatenate(missed), np.concatenate(says_more)
+        weight, known = 0.0, np.isfinite(more)
+        if known.sum() >= FEWEST:
+            weight = min(least_absolute_share(off[known], more[known]), _AHEAD)
+            off[known] -= weight * more[known]
+        return ErrorGrowth.of(off, np.concatenate(inside), beyond), weight
 
     def between(self, layout: ParameterLayout) -> float | None:
         """How far predictions of a schedule are off that no training point ran: how many of the deviations that

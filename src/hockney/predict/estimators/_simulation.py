@@ -149,7 +149,7 @@ class SimulatedPoints:
         mappings = points["mapping"].astype(str).tolist()
         where = where_of(scenarios, mappings, self.groups)
         beyond = self.runs.beyond(scenarios, mappings)
-        corrected = self.corrector.at(points, where, simulated_ln)
+        corrected = self.corrector.at(points, where, beyond, simulated_ln)
         inside = np.hypot(corrected.reach, NORMAL * open_ln)
         is_new = np.array([scenario.label not in fit.layout.labels for scenario in scenarios])
         if is_new.any() and (between := self.between()) is not None:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from hockney.predict.estimators._along import WAYS, Curves, Direction, combined, direction
 from hockney.predict.estimators._places import SURFACE, places
-from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import Array, Prediction, Training, estimators, unknown
 from hockney.predict.estimators.gaussian_process import Surfaces, surfaces_of
 from hockney.predict.estimators.textbook_hockney import counts
 from hockney.predict.points import is_grid, positions
@@ -155,8 +155,7 @@ class Combination:
         return direction(windows[key], [windows[other] for other in windows if other != key])
 
 
-@estimators.register("combination")
-def fit(training: Training) -> FittedEstimator:
+def fit(training: Training) -> Combination:
     """A surface for each algorithm and placement, and what continues it."""
     points, surfaces = training.points, surfaces_of(training)
     at, ln_s = places(points), np.log(points["time_s"].to_numpy(np.float64))
@@ -166,3 +165,6 @@ def fit(training: Training) -> FittedEstimator:
         for key, index in positions(points, SURFACE).items()
     }
     return Combination(groups, surfaces, bool((points["repetitions"] > 1).any()))
+
+
+estimators.register("combination")(fit)
