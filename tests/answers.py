@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from tests.factories import not_none
+
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
 
@@ -12,8 +14,7 @@ AnyRecord = TypeVar("AnyRecord", AppRecord, EffectRecord)
 
 def words_of(record: AppRecord | EffectRecord) -> dict[str, Any]:
     """What the runner said."""
-    assert record.answer is not None
-    return record.answer.model_dump()
+    return not_none(record.answer).model_dump()
 
 
 def answering(record: AnyRecord, **words: Any) -> AnyRecord:

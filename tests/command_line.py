@@ -133,6 +133,10 @@ class Run:
         """As `answer`."""
         return answer(*self._words, *further)
 
+    def explains(self, *further: str | Path) -> str:
+        """As `refusal`."""
+        return refusal(*self._words, *further)
+
     def refuses(self, *further: str | Path) -> str:
         """As `refused`."""
         return refused(*self._words, *further)

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from tests import counts
 from tests.counts import ROOT, SOURCE
+from tests.factories import not_none
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
@@ -186,8 +187,7 @@ def commands() -> dict[str, CommandInfo]:
     found = application()
     named = {str(one.name): one for one in found.registered_commands}
     for group in found.registered_groups:
-        assert group.typer_instance is not None
-        named |= {f"{group.name} {one.name}": one for one in group.typer_instance.registered_commands}
+        named |= {f"{group.name} {one.name}": one for one in not_none(group.typer_instance).registered_commands}
     return named
 
 

@@ -36,8 +36,7 @@ def test_a_run_says_what_it_is_before_it_begins() -> None:
         recorded=lambda: "a", hello=SimpleNamespace(apps=["ring"]), launch=SimpleNamespace(variant="tcp")
     )
     request = Launched(Launching(ranks=4), cast(Running, running)).request("ring", {}, 2)
-    assert request.progress is not None
-    assert request.progress.doing == "ring on 2 ranks, tcp"
+    assert not_none(request.progress).doing == "ring on 2 ranks, tcp"
 
 
 def test_runs_are_no_campaign_to_resume(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from bench.baselines import extra_p, extra_p_joint, nearest_ranks
 from tests.capabilities import lacking
-from tests.factories import refusing
+from tests.factories import not_none, refusing
 from tests.predict.conftest import bcast as bcast
 
 from hockney.errors import EnvironmentLack
@@ -103,8 +103,7 @@ def test_few_values_are_told_and_one_is_not_enough(
 ) -> None:
     asked, (count, table) = points(bcast(growth), "bcast").frame, few
     made = fit(trained(bcast(growth, **table))).predict(asked)
-    assert made.note is not None
-    assert count in made.note[0]
+    assert count in not_none(made.note)[0]
     assert np.isnan(fit(trained(bcast(growth, **one))).predict(asked).time_s).all()
 
 

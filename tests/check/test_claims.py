@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 import pytest
+from tests.factories import not_none
 
 from hockney.check.cells import LaunchTimes, times_in
 from hockney.check.claims import ClaimFinding, judge_claims, parse_claim
@@ -103,9 +104,7 @@ def test_the_ranks_from_which_a_claim_fails_are_named() -> None:
     assert set(violated(findings).values()) == {32}
     assert set(violated(findings)) == set(SIZES)
     at = next(finding for finding in findings if finding.bytes == SIZES[-1])
-    assert at.factor_low is not None
-    assert at.factor_high is not None
-    assert at.factor_low <= 2 <= at.factor_high
+    assert not_none(at.factor_low) <= 2 <= not_none(at.factor_high)
     assert any("fails from P = 32 on" in line for line in claims_lines(findings))
 
 

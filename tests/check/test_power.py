@@ -37,8 +37,7 @@ def said(judged: JudgedRatios) -> Power:
 
 
 def said_share(made: Power) -> float:
-    assert made.found_share is not None
-    return made.found_share
+    return not_none(made.found_share)
 
 
 def share(factor: float, launches: int, spread: float, campaigns: int, seed: int) -> tuple[float, float]:
@@ -90,8 +89,7 @@ def test_too_few_launches_find_nothing() -> None:
 
 def test_where_nothing_can_be_found_that_is_said() -> None:
     made = study(times(equal, launches=LEAST_LAUNCHES, noise=Made(own=3.0)))
-    assert made.power is not None
-    assert made.power.median_factor is None
+    assert not_none(made.power).median_factor is None
     assert "× more than 100 in a typical comparison" in "\n".join(checked_lines(made, []))
 
 
@@ -101,8 +99,7 @@ def test_nothing_is_said_of_a_factor_that_is_no_violation(least_factor: float) -
     assert made.power is not None
     assert made.power.found_share is None
     assert made.power.launches is None
-    assert made.power.median_factor is not None
-    assert made.power.median_factor > least_factor
+    assert not_none(made.power.median_factor) > least_factor
     assert f"a factor of {FACTOR:g}" not in "\n".join(checked_lines(made, []))
     few = study(times(equal, launches=LEAST_LAUNCHES - 1), least_factor=least_factor)
     assert f"most factors of {FACTOR:g}" not in "\n".join(checked_lines(few, []))
@@ -128,8 +125,7 @@ def test_the_share_that_is_said_is_found_with_the_noise_of_a_library(library: st
         noisy, true = violating(seed, launches, Measured(library), equal, (FACTOR, FACTOR))
         planted = np.isclose(true_ratios(true), FACTOR)
         result = study(noisy, family_error=FAMILY_ERROR)
-        assert result.power is not None
-        shares.append(said_share(result.power))
+        shares.append(said_share(not_none(result.power)))
         hits += [
             one.verdict == "violated" for one, is_one in zip(result.findings, planted, strict=True) if is_one
         ]
@@ -144,9 +140,7 @@ def test_all_planted_violations_are_found_by_as_many_launches_as_a_check_asks_fo
     planted = 0
     for seed in range(3000, 3040):
         first = study(violating(seed, 10, Measured(library))[0], family_error=FAMILY_ERROR)
-        assert first.power is not None
-        assert first.power.launches is not None
-        noisy, true = violating(seed + 500, first.power.launches, Measured(library))
+        noisy, true = violating(seed + 500, not_none(not_none(first.power).launches), Measured(library))
         result = study(noisy, family_error=FAMILY_ERROR)
         for ratio, finding in zip(true_ratios(true), result.findings, strict=True):
             planted += ratio >= FACTOR

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.check.planted import MPIS, RANKS, SIZES, Measured, frame, times, true_ratios, violating
-from tests.factories import refusing
+from tests.factories import not_none, refusing
 
 from hockney.check.cells import times_in
 from hockney.check.shown import checked_lines
@@ -41,8 +41,7 @@ def test_a_violation_says_how_much_and_what_mends_it() -> None:
     for finding in of_binomial:
         assert finding.factor_low is not None
         assert finding.factor_high is not None
-        assert finding.factor is not None
-        assert finding.factor_low < finding.factor < finding.factor_high
+        assert finding.factor_low < not_none(finding.factor) < finding.factor_high
         # The fastest of ours, not the first, and not the library's own.
         assert finding.schedule is not None
         assert finding.schedule.algorithm == "pipeline"

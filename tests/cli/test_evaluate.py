@@ -50,9 +50,7 @@ run = hockney = Run("evaluate")
 
 
 def test_json_has_the_promised_shape(tidy: Path) -> None:
-    code, out, _ = hockney(str(tidy), "--operation", "pingpong", "--json")
-    result = json.loads(out)
-    assert code == 0
+    result = hockney.answers(str(tidy), "--operation", "pingpong")
     assert (result["operation"], result["statistic"]) == ("pingpong", "one_way")
     # 21 sizes: positions 1, 3 … 19 are held out of each of the two series.
     assert (result["n_series"], result["n_train"], result["n_test"]) == (2, 22, 20)
@@ -81,8 +79,7 @@ def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(tmp_path
     assert rows[0] == "interpolation"
     assert {"hockney", "least_squares", "asymptotic", "piecewise"} <= set(rows)
     assert any("piecewise, corrected" in line for line in lines)
-    _, as_json, _ = hockney(str(tmp_path / "bent.csv"), "--model", "piecewise", "--json")
-    result = json.loads(as_json)
+    result = hockney.answers(str(tmp_path / "bent.csv"), "--model", "piecewise")
     assert result["best_baseline"]["name"] == "interpolation"
     assert result["corrected"]["median_relative_error"] <= result["best_baseline"]["median_relative_error"] + 1e-9
 
@@ -121,12 +118,7 @@ def test_text_names_models_and_floor(tidy: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(tidy: Path, arguments: list[str], word: str) -> None:
-    code, out, _ = hockney(str(tidy), "--json", *arguments)
-    assert code == 2
-    error = json.loads(out)["error"]
-    assert error["kind"] == "request"
-    assert word in error["message"]
-    assert error["hint"]
+    assert word in hockney.explains(str(tidy), *arguments)
 
 
 def test_a_bad_row_is_named(tidy: Path) -> None:
@@ -141,8 +133,8 @@ def test_a_bad_row_is_named(tidy: Path) -> None:
 def test_series_that_are_too_short_are_counted_or_refused(tidy: Path) -> None:
     lines = tidy.read_text().splitlines()
     tidy.write_text("\n".join(lines[:24]) + "\n")  # header, 21 sizes of osu, 2 of imb
-    out = hockney.prints(str(tidy), "--json", "--model", "hockney")
-    assert (json.loads(out)["n_series"], json.loads(out)["n_skipped"]) == (1, 1)
+    told = hockney.answers(str(tidy), "--model", "hockney")
+    assert (told["n_series"], told["n_skipped"]) == (1, 1)
     tidy.write_text("\n".join(lines[:3]) + "\n")
     err = hockney.refuses(str(tidy))
     assert "message sizes" in err
@@ -151,5 +143,4 @@ def test_series_that_are_too_short_are_counted_or_refused(tidy: Path) -> None:
 def test_a_table_without_a_statistic_takes_the_one_that_is_asked_for(tidy: Path) -> None:
     tidy.write_text(tidy.read_text().replace(",statistic,", ",").replace(",one_way,", ","))
     assert hockney(str(tidy))[0] == 2
-    out = hockney.prints(str(tidy), "--statistic", "one_way", "--json")
-    assert json.loads(out)["statistic"] == "one_way"
+    assert hockney.answers(str(tidy), "--statistic", "one_way")["statistic"] == "one_way"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from tests.command_line import outcome
+from tests.command_line import Run, answer, refusal
 
 from hockney import api
 from hockney.records import table
@@ -43,7 +42,7 @@ EVALUATED: dict[str, Any] = {}
 
 
 @pytest.fixture
-def hockney(tidy: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def hockney(tidy: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     evaluate = api.evaluate_options
 
     def once(options: Any, *more: Any) -> Any:
@@ -52,20 +51,15 @@ def hockney(tidy: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             EVALUATED[asked] = evaluate(options, *more)
         return EVALUATED[asked]
 
-    def run(*arguments: str, operation: str = "bcast") -> tuple[int, str, str]:
-        return outcome("evaluate", tidy, "--operation", operation, *arguments)
-
     monkeypatch.setattr(api, "evaluate_options", once)
-    return run
+    return Run("evaluate", tidy, "--operation", "bcast")
 
 
 WHOLE = ("--train", "ranks <= 16", "--test", "ranks > 16", "--by", "mapping", "--model", "simulated")
 
 
-def test_json_has_the_promised_shape(hockney: Any) -> None:
-    code, out, _ = hockney(*WHOLE, "--json")
-    result = json.loads(out)
-    assert code == 0
+def test_json_has_the_promised_shape(hockney: Run) -> None:
+    result = hockney.answers(*WHOLE)
     assert (result["operation"], result["statistic"]) == ("bcast", "completion")
     assert (result["train"], result["test"]) == ("ranks <= 16", "ranks > 16")
     assert (result["n_train"], result["n_test"]) == (48, 24)
@@ -83,7 +77,7 @@ def test_json_has_the_promised_shape(hockney: Any) -> None:
 
 
 @pytest.mark.usefixtures("wide")
-def test_the_best_baseline_comes_first_and_text_says_what_was_scored(hockney: Any) -> None:
+def test_the_best_baseline_comes_first_and_text_says_what_was_scored(hockney: Run) -> None:
     code, out, err = hockney(*WHOLE)
     assert code == 0
     assert "4 times" in err
@@ -104,7 +98,7 @@ def test_the_best_baseline_comes_first_and_text_says_what_was_scored(hockney: An
         assert word in out
 
 
-def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Any) -> None:
+def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Run) -> None:
     """One number of ranks has no line in the number of ranks."""
     code, out, _ = hockney("--train", "ranks == 16", "--test", "ranks == 32")
     assert code == 0
@@ -113,18 +107,18 @@ def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Any) -> No
 
 
 @pytest.mark.usefixtures("wide")
-def test_an_answer_that_refuses_most_is_not_compared(hockney: Any, tidy: Path) -> None:
+def test_an_answer_that_refuses_most_is_not_compared(hockney: Run, tidy: Path) -> None:
     own = {"binomial": "authors_own", "default": "authors_other"}
     pd.read_csv(tidy).replace({"algorithm": own}).to_csv(tidy, index=False)
     code, out, _ = hockney("--train", "ranks <= 16", "--test", "ranks == 32")
     assert code == 0
     assert out.splitlines()[0].endswith("on 4 points of 12 (33 %).")
     assert "not compared: simulated: it predicts 4 of 12 points; median on the 4 points of 12 (33 %) that" in out
-    result = json.loads(hockney("--train", "ranks <= 16", "--test", "ranks == 32", "--json")[1])
+    result = hockney.answers("--train", "ranks <= 16", "--test", "ranks == 32")
     assert "simulated" not in result["compared"]
 
 
-def test_sizes_in_proportion_to_the_ranks_end_no_evaluation(hockney: Any, tidy: Path) -> None:
+def test_sizes_in_proportion_to_the_ranks_end_no_evaluation(hockney: Run, tidy: Path) -> None:
     """They lie on a line in logarithms, but for the rounding: nothing is between them."""
     frame = pd.read_csv(tidy)
     frame = frame[(frame["operation"] == "bcast") & frame["ranks"].isin([2, 4, 8, 16])]
@@ -135,9 +129,9 @@ def test_sizes_in_proportion_to_the_ranks_end_no_evaluation(hockney: Any, tidy: 
     assert (code, "interpolation" in out) == (0, True)
 
 
-def test_a_sample_names_its_seed(hockney: Any) -> None:
+def test_a_sample_names_its_seed(hockney: Run) -> None:
     def rest(sample: str) -> Any:
-        return json.loads(hockney("--train", sample, "--model", "linear_in_ranks", "--json")[1])
+        return hockney.answers("--train", sample, "--model", "linear_in_ranks")
 
     usual = rest("sample(0.5)")
     assert usual["n_train"] + usual["n_test"] == 72
@@ -145,19 +139,16 @@ def test_a_sample_names_its_seed(hockney: Any) -> None:
     assert rest("sample(0.5, seed=1)")["models"] == usual["models"]
 
 
-def test_files(hockney: Any, tmp_path: Path) -> None:
+def test_files(hockney: Run, tmp_path: Path) -> None:
     files = ("--output", str(tmp_path / "p.csv"), "--figure", str(tmp_path / "f.svg"))
-    code, out, _ = hockney("--train", "ranks <= 16", "--model", "linear_in_ranks", "--json", *files)
-    assert code == 0
-    assert set(json.loads(out)["models"]) == {"linear_in_ranks"}
-    assert len(pd.read_csv(tmp_path / "p.csv")) == json.loads(out)["n_test"]
+    told = hockney.answers("--train", "ranks <= 16", "--model", "linear_in_ranks", *files)
+    assert set(told["models"]) == {"linear_in_ranks"}
+    assert len(pd.read_csv(tmp_path / "p.csv")) == told["n_test"]
     assert (tmp_path / "f.svg").stat().st_size > 0
 
 
-def test_a_system_is_looked_up(hockney: Any) -> None:
-    code, out, _ = hockney("--train", "ranks <= 16", "--system", "orfeo-epic", "--json")
-    assert code == 2
-    assert "orfeo-epyc" in json.loads(out)["error"]["hint"]
+def test_a_system_is_looked_up(hockney: Run) -> None:
+    assert "orfeo-epyc" in hockney.explains("--train", "ranks <= 16", "--system", "orfeo-epic")
     only = ("--model", "linear_in_ranks", "--json")
     assert hockney("--train", "ranks <= 16", "--system", "orfeo-epyc", *only)[0] == 0
 
@@ -180,24 +171,18 @@ def test_a_system_is_looked_up(hockney: Any) -> None:
         (["--model", "linear_in_ranks", "--train", " "], "linear_in_ranks needs --train"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(hockney: Any, arguments: list[str], word: str) -> None:
-    code, out, _ = hockney(*arguments, "--json")
-    assert code == 2
-    error = json.loads(out)["error"]
-    assert error["kind"] == "request"
-    assert word in error["message"]
-    assert error["hint"]
+def test_a_mistake_is_one_line_and_exit_code_2(hockney: Run, arguments: list[str], word: str) -> None:
+    assert word in hockney.explains(*arguments)
 
 
-def test_point_to_point_is_not_split_by_expression(hockney: Any) -> None:
-    code, out, _ = hockney("--train", "ranks <= 16", "--json", operation="pingpong")
-    assert code == 2
-    assert "point to point" in json.loads(out)["error"]["message"]
-    assert hockney("--json", operation="pingpong")[0] == 0
+def test_point_to_point_is_not_split_by_expression(tidy: Path) -> None:
+    words = ("evaluate", tidy, "--operation", "pingpong")
+    assert "point to point" in refusal(*words, "--train", "ranks <= 16")
+    answer(*words)
 
 
 def test_a_figure_of_no_known_form_is_refused_before_anything_is_evaluated(
-    hockney: Any, monkeypatch: pytest.MonkeyPatch
+    hockney: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hockney.api.evaluation.evaluate", None)
     assert hockney("--train", "ranks <= 16", "--figure", "f.pdf")[0] == 2

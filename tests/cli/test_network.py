@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ show = Run("network", "show", "--topology")
 
 
 def test_a_fat_tree_of_148_nodes() -> None:
-    code, out, _ = show(COOLMUC3, "--allocation", "0-31", "--json")
-    data = json.loads(out)
-    assert code == 0
+    data = show.answers(COOLMUC3, "--allocation", "0-31")
     wanted = {
         "leaf_switches": 10,
         "taper": 2.0,
@@ -28,7 +25,7 @@ def test_a_fat_tree_of_148_nodes() -> None:
         "bisection_bandwidth_bit_per_s": 1.6e12,
     }
     assert {name: data[name] for name in wanted} == wanted
-    assert show(COOLMUC3, "--allocation", "0-15,16-31", "--json")[1] == out
+    assert show.answers(COOLMUC3, "--allocation", "0-15,16-31") == data
 
 
 def test_text() -> None:
@@ -49,7 +46,7 @@ def test_text() -> None:
     ],
 )
 def test_every_topology(topology: str, links: int, diameter: int) -> None:
-    data = json.loads(show(topology, "--json")[1])
+    data = show.answers(topology)
     assert (data["bisection_links"], data["diameter"]) == (links, diameter)
     assert data["bisection_bandwidth_bit_per_s"] is None
     out = show.prints(topology)
@@ -74,7 +71,7 @@ def test_an_edge_list_and_its_picture(tmp_path: Path) -> None:
 
 def test_what_is_not_proven_is_not_presented_as_exact() -> None:
     words = ("torus:8x8x4", "--allocation", "0-99")
-    data = json.loads(show(*words, "--json")[1])
+    data = show.answers(*words)
     assert data["bisection_links"] is None
     assert data["bisection_links_exact"] is False
     assert data["bisection_links_low"] < data["bisection_links_high"]

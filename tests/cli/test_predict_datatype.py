@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import Run
 from tests.factories import written
 
 from hockney.machine.file import load
@@ -16,25 +16,20 @@ VECTOR = ("--layout", "vector:1000x24B/100B")
 ROWS = [row for one in load(Path("ci_2core")).effects if one.effect == "datatypes" for row in one.points]
 
 
-def run(*words: str, machine: str = "ci_2core", cwd: Path | None = None) -> tuple[int, str, str]:
-    done = run_hockney("predict", "datatype", "--machine", machine, *words, cwd=cwd)
-    return done.returncode, done.stdout, done.stderr
+def on(machine: str | Path) -> Run:
+    return Run("predict", "datatype", "--machine", machine)
 
 
-def asked(*words: str, machine: str = "ci_2core") -> Any:
-    code, out, err = run(*words, "--json", machine=machine)
-    assert (code, err) == (0, ""), out
-    return json.loads(out)
+run = on("ci_2core")
 
 
-def edited(tmp_path: Path, **effect: Any) -> str:
+def edited(tmp_path: Path, **effect: Any) -> Path:
     """The shipped machine with its effect `datatypes` changed; a file of that."""
     data = load(Path("ci_2core")).model_dump(mode="json")
     for one in data["effects"]:
         if one["effect"] == "datatypes":
             one.update(effect)
-    file = written(tmp_path / "edited.json", json.dumps(data))
-    return str(file)
+    return written(tmp_path / "edited.json", json.dumps(data))
 
 
 def measured(way: str, layout: str, **numbers: int) -> dict[str, Any]:
@@ -64,7 +59,7 @@ def measured(way: str, layout: str, **numbers: int) -> dict[str, Any]:
 def test_a_measured_layout_is_answered_by_its_measurement(
     words: tuple[str, ...], layout: str, numbers: dict[str, int]
 ) -> None:
-    made = asked(*words)
+    made = run.answers(*words)
     assert list(made["ways"]) == ["send", "hand", "receive", "pack", "unpack"]
     for way, one in made["ways"].items():
         row = measured(way, layout, **numbers)
@@ -78,7 +73,7 @@ def test_a_measured_layout_is_answered_by_its_measurement(
 
 
 def test_the_model_is_the_file_s() -> None:
-    made = asked("--layout", "x:64x64x64")
+    made = run.answers("--layout", "x:64x64x64")
     for way, one in made["ways"].items():
         # Rebuilt from the same points: the solver's rounding.
         assert one["model_s"] == pytest.approx(measured(way, "face_x")["model_s"], rel=1e-6)
@@ -88,7 +83,7 @@ def test_the_model_is_the_file_s() -> None:
 
 
 def test_what_was_not_measured_has_an_interval_and_a_verdict() -> None:
-    made = asked(*VECTOR)
+    made = run.answers(*VECTOR)
     assert (made["operation"], made["locality"], made["mpi"]) == ("datatypes", "cache", "Open MPI 5.0.11")
     assert (made["layout"]["bytes"], made["layout"]["extent_B"]) == (24000, 99924)
     for one in made["ways"].values():
@@ -124,13 +119,12 @@ def test_text_has_a_row_for_each_way_and_the_verdict() -> None:
 def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
     near = [row for row in ROWS if row["level"] != "memory"]
     words = ("--layout", "vector:8192x8B/16KiB")
-    made = asked(*words, machine=edited(tmp_path, points=near))
+    made = on(edited(tmp_path, points=near)).answers(*words)
     assert made["ways"]["send"]["lower_bound"]
     assert made["ways"]["send"]["high_s"] is None
     assert made["verdict"]["answer"] == "undecided"
     assert any("the cost of a line in memory was not measured" in note for note in made["notes"])
-    _, out, _ = run(*words, machine=str(tmp_path / "edited.json"))
-    assert "≥ " in out
+    assert "≥ " in on(tmp_path / "edited.json").prints(*words)
 
 
 @pytest.mark.parametrize(
@@ -156,53 +150,40 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_requests_are_refused(words: tuple[str, ...], what: str) -> None:
-    code, out, err = run(*words, "--json")
-    assert (code, err) == (2, ""), out
-    message = json.loads(out)["error"]["message"]
+    message, *hint = run.explains(*words).split("\n")
     assert what in message
-    assert "\n" not in message
+    assert len(hint) == 1
 
 
 def test_a_machine_without_the_effect_says_how_it_is_measured(tmp_path: Path) -> None:
     data = load(Path("ci_2core")).model_dump(mode="json")
     data["effects"] = [one for one in data["effects"] if one["effect"] != "datatypes"]
     file = written(tmp_path / "without.json", json.dumps(data))
-    code, out, _ = run(*VECTOR, "--json", machine=str(file))
-    error = json.loads(out)["error"]
-    assert (code, error["message"]) == (2, "datatypes was not measured on this machine")
-    assert "hockney measure --operation datatypes" in error["hint"]
+    message, hint = on(file).explains(*VECTOR).split("\n")
+    assert message == "datatypes was not measured on this machine"
+    assert "hockney measure --operation datatypes" in hint
 
 
 def test_published_machines_say_what_they_lack() -> None:
-    code, out, _ = run(*VECTOR, "--json", machine="orfeo_thin")
-    message = json.loads(out)["error"]["message"]
-    assert (code, message) == (2, "datatypes has no measurements: contiguous messages only: measure datatypes")
-    code, out, _ = run(*VECTOR, "--json", machine="bluegene_p")
-    message = json.loads(out)["error"]["message"]
-    assert code == 2
-    assert "Hoefler et al. 2010" in message
+    message, _ = on("orfeo_thin").explains(*VECTOR).split("\n")
+    assert message == "datatypes has no measurements: contiguous messages only: measure datatypes"
+    message, _ = on("bluegene_p").explains(*VECTOR).split("\n")
     assert message.startswith("of datatypes only single times are known (Hoefler et al. 2010")
     assert "extent_B" not in message, "a word of the machine file, not of people"
 
 
 def test_a_model_without_its_points_does_not_tell_its_notes_as_the_reason(tmp_path: Path) -> None:
-    code, out, _ = run(*VECTOR, "--json", machine=edited(tmp_path, points=[]))
-    message = json.loads(out)["error"]["message"]
-    assert code == 2
-    assert message.endswith("has no measurements: its points are not in the machine file")
+    told = on(edited(tmp_path, points=[])).explains(*VECTOR)
+    assert "has no measurements: its points are not in the machine file\n" in told
 
 
 def test_an_effect_that_is_not_measurable_says_why(tmp_path: Path) -> None:
     file = edited(tmp_path, points=[], not_identified={}, notes=[], not_measurable="one core")
-    code, out, _ = run(*VECTOR, "--json", machine=file)
-    assert code == 2
-    assert json.loads(out)["error"]["message"].endswith("has no measurements: one core")
+    assert "has no measurements: one core\n" in on(file).explains(*VECTOR)
 
 
 def test_caches_of_another_host_are_refused(tmp_path: Path) -> None:
     data = load(Path("ci_2core")).model_dump(mode="json")
     data["system"]["hosts"][0]["caches"] = []
     file = written(tmp_path / "other.json", json.dumps(data))
-    code, out, _ = run(*VECTOR, "--json", machine=str(file))
-    assert code == 2
-    assert "no host's caches" in json.loads(out)["error"]["message"]
+    assert "no host's caches" in on(file).explains(*VECTOR)

@@ -106,8 +106,7 @@ OLD = "Open MPI 4.1.5"
 def test_a_change_pays_by_what_the_library_would_do(tmp_path: Path) -> None:
     """The library's own choice is that of its decision function for ranks on several nodes."""
     decisions = decisions_for(OLD)
-    assert decisions.decisions is not None
-    choice = not_none(decisions.decisions.default("allreduce", 64, 24000, decisions.version, nodes=64))
+    choice = not_none(not_none(decisions.decisions).default("allreduce", 64, 24000, decisions.version, nodes=64))
     file = written(tmp_path / "p.json", call("allreduce", 0, {24000: 4}), mpi=OLD)
     said = answer(file, "--ranks", "64", "--machine", MACHINE)
     known = times("allreduce", 64, 24000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -29,8 +28,9 @@ def test_amdahl_keeps_seventy_percent_up_to_five() -> None:
 
 
 def test_work_that_grows_keeps_its_share() -> None:
-    _, out, _ = hockney("gustafson", "0.1", "--ranks", "8", "--json")
-    assert json.loads(out)["points"] == [{"processes": 8, "speedup": 7.3, "efficiency": 0.9125}]
+    assert hockney.answers("gustafson", "0.1", "--ranks", "8")["points"] == [
+        {"processes": 8, "speedup": 7.3, "efficiency": 0.9125}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,11 @@ def test_a_law_takes_its_own_parameters(words: tuple[str, ...], said: str) -> No
 
 
 def test_usl_peaks() -> None:
-    out = hockney.prints("usl", "0.19", "0.0001", "--json")
-    assert json.loads(out)["peak_processes"] == pytest.approx(90)  # √(0.81/0.0001)
+    assert hockney.answers("usl", "0.19", "0.0001")["peak_processes"] == pytest.approx(90)  # √(0.81/0.0001)
 
 
 def test_without_a_limit_there_is_null() -> None:
-    _, out, _ = hockney("amdahl", "0", "--efficiency", "0.5", "--json")
-    data = json.loads(out)
+    data = hockney.answers("amdahl", "0", "--efficiency", "0.5")
     assert data["speedup_limit"] is data["max_processes"] is data["max_processes_bound"] is None
     assert "any number" in hockney("amdahl", "0", "--efficiency", "0.5")[1]
 
@@ -81,6 +79,5 @@ def test_fit_recovers_the_serial_fraction(times: str) -> None:
 )
 def test_the_figure_is_what_its_name_says(times: str, tmp_path: Path, ending: str, start: bytes) -> None:
     path = tmp_path / f"scaling.{ending}"
-    out = hockney.prints("fit", times, "--figure", str(path), "--json")
-    assert json.loads(out)["figure"] == str(path)
+    assert hockney.answers("fit", times, "--figure", str(path))["figure"] == str(path)
     assert path.read_bytes().startswith(start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -94,19 +93,16 @@ def test_one_effect(run: Run) -> None:
 
 
 def test_json_has_views_of_all(run: Run) -> None:
-    _, out, _ = run("--json", "--operation", "pingpong", "--locality", "network", "--where", "variant=default")
-    (entry,) = json.loads(out)["entries"]
+    (entry,) = run.answers("--operation", "pingpong", "--locality", "network", "--where", "variant=default")[
+        "entries"
+    ]
     assert set(entry["models"]["piecewise"]["views"]) == {"asymptotic", "dominant", "bounded", "exact"}
     assert entry["models"]["piecewise"]["views"]["exact"][1]["where"] == "n > 4 KiB (rendezvous)"
-    _, out, _ = run(
-        "--json", "--view", "exact", "--operation", "allreduce", "--algorithm", "ring", "--ranks", "4"
-    )
-    found = json.loads(out)
+    found = run.answers("--view", "exact", "--operation", "allreduce", "--algorithm", "ring", "--ranks", "4")
     assert found["entries"] == []
     (ring,) = found["collectives"]
     assert (ring["algorithm"], ring["ranks"], list(ring["views"])) == ("ring", 4, ["exact"])
-    _, out, _ = run("--json")
-    assert [one["effect"] for one in json.loads(out)["effects"]] == ["matching", "injection"]
+    assert [one["effect"] for one in run.answers()["effects"]] == ["matching", "injection"]
 
 
 def test_latex_has_the_view(run: Run) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cluster.fixture import HOSTS, LINK_BIT_PER_S, made
 from tests.command_line import campaign_answer, outcome, refused
+from tests.factories import not_none
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner import lab
@@ -42,9 +43,8 @@ def test_ranks_are_on_hosts_of_their_own_and_a_broadcast_takes_what_the_link_doe
     assert [place["host"] for place in launch["ranks"]] == cluster.names
     records = [json.loads(line) for line in (tmp_path / "c/records.jsonl").read_text().splitlines()]
     (record,) = [one for one in records if one["statistic"] == "completion"]
-    assert cluster.burst_B is not None
     # The bucket's content passes at once.
-    least_s = (size_B - cluster.burst_B) * 8 / (LINK_BIT_PER_S * PAYLOAD)
+    least_s = (size_B - not_none(cluster.burst_B)) * 8 / (LINK_BIT_PER_S * PAYLOAD)
     # Above three times as long it would not be the link that rules; binomial is three sends in a row at most.
     assert least_s < record["value"] < 9 * least_s
 
@@ -106,11 +106,9 @@ def test_an_exchange_ends_and_goes_beyond_the_bucket(rate_bit_per_s: float, most
 
 def test_it_says_from_which_size_on_the_links_rule(cluster: Lab) -> None:
     """A size counts where the links need half of the time; times are no less than what the links need."""
-    assert cluster.rules_from_B is not None
     largest_B, time_s = max(cluster.exchange_s.items())
     assert time_s > 0.9 * largest_B * 8 / LINK_BIT_PER_S
-    assert cluster.burst_B is not None
-    assert cluster.burst_B < cluster.rules_from_B <= largest_B
+    assert not_none(cluster.burst_B) < not_none(cluster.rules_from_B) <= largest_B
 
 
 @pytest.mark.parametrize(

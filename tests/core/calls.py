@@ -52,9 +52,8 @@ def load(path: Path | None) -> Any:
     """The extension, from that file where one is given."""
     if path is not None:
         spec = not_none(importlib.util.spec_from_file_location("hockney._core", path))
-        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        not_none(spec.loader).exec_module(module)
         sys.modules["hockney._core"] = module
         return module
     from hockney import _core

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.capabilities import lacking
+from tests.factories import not_none
 
 ROOT = Path(__file__).parents[2]
 RUNNER = ROOT / "cpp" / "runner"
@@ -50,9 +51,7 @@ def compiled(folder: Path, options: Sequence[str]) -> Path:
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     program = compiled(tmp_path_factory.mktemp("cpp"), ["-O1", "-g", *SANITIZERS])
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        stdin, stdout = process.stdin, process.stdout
+        stdin, stdout = not_none(process.stdin), not_none(process.stdout)
 
         def send(line: str) -> Any:
             stdin.write(line + "\n")

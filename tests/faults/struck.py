@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from tests.docs.page import ROOT
 from tests.docs.warm import code_of, load_everything
+from tests.factories import not_none
 
 from hockney.cli import main
 from hockney.records.folder import UNFINISHED
@@ -35,11 +36,9 @@ class Strikes:
 
     def strike(self, step: int, number: int, folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
         """What has become of `hockney WORDS -o FOLDER`."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         argv = ["hockney", *words, "-o", str(folder)]
-        print(json.dumps([step, int(number), str(folder), argv]), file=self.process.stdin, flush=True)
-        code, said = json.loads(self.process.stdout.readline())
+        print(json.dumps([step, int(number), str(folder), argv]), file=not_none(self.process.stdin), flush=True)
+        code, said = json.loads(not_none(self.process.stdout).readline())
         return subprocess.CompletedProcess(argv, code, stderr=said)
 
     def end(self) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome, succeeded
+from tests.command_line import answer, outcome, succeeded
 from tests.factories import written
 
 from hockney.errors import RequestError
@@ -121,8 +120,7 @@ def test_it_is_imported_compared_and_fitted_as_a_user_does_it(
     rows = [" ".join(line.split()) for line in out.splitlines()]
     # T_c = 0.32 MB / 12185 MB/s + 2 · 0.98 µs = 28.22 µs beside 10 ms.
     assert any(row.startswith("12 12x1x1 2 0.32 MB 1196.623 1.003 1150.500 1.043 +4 %") for row in rows)
-    out = succeeded("scaling", "fit", "made", "--weak", "--json")
-    fitted = json.loads(out)
+    fitted = answer("scaling", "fit", "made", "--weak")
     # The run on one rank serves the table, whose title it does not bear; of 12 ranks the faster grid counts.
     assert [point["processes"] for point in fitted["points"]] == [1, 12, 24]
     assert fitted["points"][2]["efficiency"] == pytest.approx(2201 / 24 / 100)

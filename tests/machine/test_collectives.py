@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.factories import written
+from tests.factories import not_none, written
 
 from hockney.errors import RequestError
 from hockney.machine import collectives
@@ -86,8 +86,7 @@ def test_many_points_are_thinned_and_the_model_says_so(tmp_path: Path, monkeypat
     (model,) = machine.collectives
     assert len(model.points) <= MOST_POINTS + 4
     assert {row["ranks"] for row in model.points} >= {many[0], many[-1]}
-    assert model.quality is not None
-    assert model.quality.points == 4 * len(many)
+    assert not_none(model.quality).points == 4 * len(many)
     assert any(f"{4 * len(many)} points ({len(model.points)} of them" in line for line in quality_lines(model))
 
 

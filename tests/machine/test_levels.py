@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests import factories
 from tests.command_line import outcome, succeeded
-from tests.factories import references
+from tests.factories import not_none, references
 
 from hockney.errors import RequestError
 from hockney.machine.build import build
@@ -69,9 +69,8 @@ def test_the_entry_is_of_the_common_level_and_the_others_stand_beside_it(
     assert entry.level.reference_s == pytest.approx(USUAL_S)
     assert entry.level.share == pytest.approx(24 / 38, abs=0.02)
     other, rare = entry.other_levels
-    assert other.level is not None
     assert rare.level is not None
-    assert [other.level.reference_s, rare.level.reference_s] == pytest.approx([OTHER_S, RARE_S])
+    assert [not_none(other.level).reference_s, rare.level.reference_s] == pytest.approx([OTHER_S, RARE_S])
     assert other.times_as_long == pytest.approx(3.2)
     time_s = predict(other.fits["piecewise"], np.array([65536.0]))[0]
     assert time_s == pytest.approx(3.2 * law(65536), rel=0.01)
@@ -97,8 +96,7 @@ def test_what_goes_with_a_level_is_said_wherever_the_level_is(tmp_path: Path, vi
     machine, path = machine_of(tmp_path / "c", told), tmp_path / "m.json"
     save(machine, path)
     (entry,) = load(path).point_to_point
-    assert entry.level is not None
-    assert [entry.level.cause, *(level.level.cause for level in entry.other_levels if level.level)] == [
+    assert [not_none(entry.level).cause, *(level.level.cause for level in entry.other_levels if level.level)] == [
         "",
         cause,
         "cause not seen",
@@ -251,8 +249,7 @@ def test_what_is_large_goes_with_the_large_reference(tmp_path: Path) -> None:
     visits = of_memory(everywhere(USUAL_S, 5), (1 / 1.03, 1 / 1.02, 1.0, 1.02, 1.03))
     save(machine_of(tmp_path / "c", visits), tmp_path / "m.json")
     (entry,) = load(tmp_path / "m.json").point_to_point
-    assert entry.level is not None
-    assert entry.level.large_reference_s == pytest.approx(4e-6)
+    assert not_none(entry.level).large_reference_s == pytest.approx(4e-6)
     there = {point.size_B: point for point in at_reference(entry, USUAL_S, 1.1 * 4e-6).measurements.points}
     assert there[65536].time_s == pytest.approx(1.1 * law(65536), rel=1e-3)
     assert there[64].time_s == pytest.approx(law(64), rel=1e-3)

@@ -92,18 +92,16 @@ def off_by(share: float) -> Series:
 
 @pytest.mark.parametrize(("weight", "expected"), [(0.0, 1.0), (0.5, math.sqrt(1.2)), (1.0, 1.2)])
 def test_among_the_measured_sizes_a_time_is_corrected_by_weight(fit: Fit, weight: float, expected: float) -> None:
-    assert fit.quality is not None
-    fit.quality.correction_weight = weight
+    not_none(fit.quality).correction_weight = weight
     # A straight line through the neighbours of a straight line.
     made = corrected(fit, 2048.0, off_by(0.2))
     assert float(made) == pytest.approx(expected * (1e-6 + 1e-10 * 2048))
 
 
 def test_beyond_the_measured_sizes_and_without_a_weight_the_model_stands(fit: Fit) -> None:
-    assert fit.quality is not None
     line = [1e-6, 1e-6 + 1e-10 * 8 * MIB]
     assert corrected(fit, [2048.0], off_by(0.2)) == pytest.approx([1e-6 + 1e-10 * 2048]), "a file of last week"
-    fit.quality.correction_weight = 1.0
+    not_none(fit.quality).correction_weight = 1.0
     assert corrected(fit, [0.0, 8 * MIB], off_by(0.2)) == pytest.approx(line)
     assert corrected(fit, [2048.0], None) == pytest.approx([1e-6 + 1e-10 * 2048])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.factories import holds
+from tests.factories import holds, not_none
 
 from hockney.errors import RequestError
 from hockney.models.base import Fit, Parameter, interval, models, predict
@@ -31,8 +31,7 @@ def test_an_exact_line_comes_back(model: str) -> None:
     assert found.regimes[0].alpha_s.value == pytest.approx(1.5e-6, rel=1e-9)
     assert found.regimes[0].beta_s_per_B.value == pytest.approx(8e-11, rel=1e-9)
     assert found.parameters["bandwidth_B_per_s"].value == pytest.approx(1.25e10, rel=1e-9)
-    assert found.n_half_B is not None
-    assert found.n_half_B.value == pytest.approx(1.5e-6 / 8e-11, rel=1e-9)
+    assert not_none(found.n_half_B).value == pytest.approx(1.5e-6 / 8e-11, rel=1e-9)
     assert not found.nonphysical
     assert found.quality is not None
     assert found.quality.leave_one_out_p95 == pytest.approx(0, abs=1e-9)
@@ -113,8 +112,7 @@ def test_two_sizes_are_met_without_an_interval_of_the_line_but_with_one_of_predi
     # Nothing was left out: a prediction may be off by as much as the times differ.
     assert found.quality.prediction_factor == pytest.approx(100)
     alike = fit(model, series_of(np.array([1.0, 2.0]), np.array([1e-6, 1e-6])))
-    assert alike.quality is not None
-    assert alike.quality.prediction_factor == 2
+    assert not_none(alike.quality).prediction_factor == 2
 
 
 def test_a_left_out_prediction_that_is_negative_widens_the_interval() -> None:
@@ -123,9 +121,8 @@ def test_a_left_out_prediction_that_is_negative_widens_the_interval() -> None:
     found = fit("least_squares", series_of(size, time))
     # Without 0 B the line through (1000, 1), (2000, 1), (3000, 9) µs is at −4.33 µs there.
     assert interval(found, 3000.0) is not None
-    assert found.quality is not None
     # Ratios 9 (not positive), 2, 1.67 and 9 (from 1 µs): the 95 % quantile is 9.
-    assert found.quality.prediction_factor == pytest.approx(9)
+    assert not_none(found.quality).prediction_factor == pytest.approx(9)
 
 
 def test_asymptotic_rests_on_more_than_the_largest_size() -> None:

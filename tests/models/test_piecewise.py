@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.factories import not_none
 
 from hockney.errors import RequestError
 from hockney.models.base import Fit, corrected, models, predict
@@ -59,8 +60,7 @@ def test_a_jump_between_close_sizes_is_a_break_between_them() -> None:
     time = np.where(size <= 8192, 1e-6 + size * 2e-10, 5e-6 + size * 1e-10)
     found = fit(size, time)
     assert len(found.regimes) == 2
-    assert found.regimes[0].max_B is not None
-    assert 8192 <= found.regimes[0].max_B < 8256
+    assert 8192 <= not_none(found.regimes[0].max_B) < 8256
     assert np.allclose(predict(found, size), time, rtol=1e-9)
 
 
@@ -119,9 +119,7 @@ def test_parameters_are_as_uncertain_as_the_worse_of_scatter_and_stated_interval
     reach = (
         2.074 * noise * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])
     )  # Student's t, 22 degrees of freedom
-    assert latency.low is not None
-    assert latency.high is not None
-    assert np.log(latency.high / latency.low) / 2 == pytest.approx(reach, rel=0.15)
+    assert np.log(not_none(latency.high) / not_none(latency.low)) / 2 == pytest.approx(reach, rel=0.15)
 
 
 def test_what_moves_the_largest_messages_does_not_widen_the_latency() -> None:
@@ -132,14 +130,10 @@ def test_what_moves_the_largest_messages_does_not_widen_the_latency() -> None:
     low_s, high_s = time_s / (1 + np.where(is_large, 0.3, 0.01)), time_s * (1 + np.where(is_large, 0.3, 0.01))
     fitted = models.get("piecewise")(Series({}, SIZES, time_s, low_s, high_s))
     latency, slope = fitted.regimes[0].alpha_s, fitted.regimes[-1].beta_s_per_B
-    assert latency.low is not None
-    assert latency.high is not None
-    assert slope.low is not None
-    assert slope.high is not None
     # The latency rests on a dozen small sizes that are off by half a percent, the slope on eleven large ones, by
     # 15 %: 4.5 % of standard error, less by what the small ones say of it.
-    assert latency.high / latency.low < 1.03
-    assert slope.high / slope.low > 1.06
+    assert not_none(latency.high) / not_none(latency.low) < 1.03
+    assert not_none(slope.high) / not_none(slope.low) > 1.06
 
 
 CURVES = st.integers(2, 25).flatmap(
@@ -191,16 +185,14 @@ def test_times_in_another_unit_change_no_break(factor: float) -> None:
 
 def test_half_the_bandwidth_is_reached_where_it_says() -> None:
     found = fit(SIZES, np.minimum(1e-6 + SIZES * 1e-9, 4e-6 + SIZES * 0.25e-9))
-    assert found.n_half_B is not None
-    size = found.n_half_B.value
+    size = not_none(found.n_half_B).value
     assert size / float(predict(found, size)) == pytest.approx(0.5 / 0.25e-9, rel=1e-6)
 
 
 def test_a_long_series_is_thinned_and_says_so() -> None:
     size = np.arange(0, 300) * 1000.0
     found = fit(size, 1e-6 + size * 1e-10)
-    assert found.quality is not None
-    assert found.quality.points == 300
+    assert not_none(found.quality).points == 300
     assert any("96 of 300" in note for note in found.notes)
 
 
@@ -254,8 +246,7 @@ def test_a_break_with_three_sizes_on_either_side_is_found_within_its_gap(place: 
     time = (1e-6 + size * 1e-10) * np.where(np.arange(23) < place, 1.0, height)
     found = fit(size, time)
     assert len(found.regimes) == 2
-    assert found.regimes[0].max_B is not None
-    assert size[place - 1] <= found.regimes[0].max_B < size[place]
+    assert size[place - 1] <= not_none(found.regimes[0].max_B) < size[place]
     assert np.allclose(predict(found, size), time, rtol=1e-9)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.factories import record, references
+from tests.factories import not_none, record, references
 
 from hockney.records.exponents import F_SPREAD, MOST, PRIOR, PRIOR_SPREAD, Exponents, reference_exponents
 from hockney.records.record import Record
@@ -127,9 +127,7 @@ def of_both(runs: int = 40, **planted: float) -> dict[int, np.ndarray]:
     for seed in range(runs):
         records = visits(seed=seed, **planted)  # type: ignore[arg-type]
         for size_B, of_size in reference_exponents(records, levels_of(records)).items():
-            assert of_size.large is not None
-            assert of_size.large_error is not None
-            both = [[of_size.value, of_size.error], [of_size.large, of_size.large_error]]
+            both = [[of_size.value, of_size.error], [not_none(of_size.large), not_none(of_size.large_error)]]
             found.setdefault(size_B, []).append(both)
     return {size_B: np.array(rows) for size_B, rows in found.items()}
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests import factories
-from tests.factories import refusing
+from tests.factories import not_none, refusing
 
 from hockney.errors import RequestError
 from hockney.records.journal import LaunchLine
@@ -50,8 +50,7 @@ def test_launches_of_a_pair_become_a_median_with_the_spread_between_them() -> No
     middle_s = 1.3e-6 * math.exp((-math.log(1.3) + 0.3) * 7 / 27)
     expected = (middle_s, middle_s / factor, middle_s * factor)
     assert (one.time_s[0], one.low_s[0], one.high_s[0]) == pytest.approx(expected, rel=1e-3)
-    assert one.freedom is not None
-    assert one.freedom.tolist() == [2]
+    assert not_none(one.freedom).tolist() == [2]
 
 
 def test_two_launches_of_one_size_leave_the_spread_that_they_had() -> None:

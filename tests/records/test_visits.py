@@ -182,9 +182,8 @@ def test_visits_that_differ_widen_the_interval_and_those_of_other_sizes_help() -
 
     def half(*visits: Record) -> float:
         record = settle(visits, {}).records[0]
-        assert record.low is not None
         assert record.high is not None
-        assert record.value / record.low == pytest.approx(record.high / record.value)
+        assert record.value / not_none(record.low) == pytest.approx(record.high / record.value)
         return float(np.log(record.high / record.value))
 
     # Two visits, 2 % apart: Student's t with one degree of freedom, 12.706, times the standard error ln(1.02)/2.
@@ -254,15 +253,13 @@ def test_a_point_that_scatters_unlike_its_like_keeps_its_spread() -> None:
     judged = [*point(64, 1e-6, 1.3e-6, 0.8e-6), *point(128, 1e-6, 1.015e-6, 0.985e-6)]
     records = settle([*alike, *judged], {}).records
     far, like = (next(record for record in records if record.bytes == size_B) for size_B in (64, 128))
-    assert far.low is not None
-    assert like.low is not None
     # Student's t with two degrees of freedom, its own; the values' range is that of a plain median, not a mean.
     own = 4.303 * 1.25 * np.std(np.log([1, 1.3, 0.8]), ddof=1) / np.sqrt(3)
-    assert np.log(far.value / far.low) == pytest.approx(own, rel=1e-3)
+    assert np.log(far.value / not_none(far.low)) == pytest.approx(own, rel=1e-3)
     # Eight degrees of the others, and two of its own; theirs are half of them below their mean by that share.
     theirs, own = (np.var(np.log([1, 1 + step, 1 - step]), ddof=1) for step in (0.01, 0.015))
     pooled = np.sqrt((8 * theirs / (1 - 2 / 18) ** 3 + 2 * own) / 10)
-    assert np.log(like.value / like.low) == pytest.approx(2.228 * pooled / np.sqrt(3), rel=0.02)
+    assert np.log(like.value / not_none(like.low)) == pytest.approx(2.228 * pooled / np.sqrt(3), rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,7 @@ def test_latency_of_the_first_regime_and_bandwidth_of_the_last(curve: Make, line
     )
     head = not_none(headline(curve([(1, 1e-6)], {"piecewise": fit}), []))
     assert head.latency_s.value == 1e-6
-    assert head.bandwidth_B_per_s is not None
-    assert head.bandwidth_B_per_s.value == pytest.approx(10e9)
+    assert not_none(head.bandwidth_B_per_s).value == pytest.approx(10e9)
 
 
 def test_highest_throughput_is_measured(curve: Make, line: Callable[..., Fit]) -> None:

@@ -49,9 +49,8 @@ def test_of_few_numbers_of_ranks_half_of_the_points_are_left_out() -> None:
 def test_who_predicts_nothing_is_said() -> None:
     # One number of ranks has no line.
     made = judged(table((8,), sizes=tuple(2**power for power in range(20))), "bcast", lambda _: None)
-    assert made.drawing is not None
     assert "linear_in_ranks predicted none of these points" in made.note
-    assert "linear_in_ranks" not in made.drawing.alt
+    assert "linear_in_ranks" not in not_none(made.drawing).alt
 
 
 def test_of_many_points_some_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,15 +60,13 @@ def test_of_many_points_some_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made.result is not None
     assert min(made.result.n_train, made.result.n_test) >= 23
     assert max(made.result.n_train, made.result.n_test) <= 57
-    assert made.drawing is not None
-    assert "of 384 in all" in made.drawing.caption
+    assert "of 384 in all" in not_none(made.drawing).caption
 
 
 def test_of_several_systems_the_one_with_most_points() -> None:
     frame = pd.concat([table(range(2, 18), system="many"), table(range(2, 10), system="few")])
     made = judged(frame, "bcast", lambda _: None)
-    assert made.drawing is not None
-    assert "points of many (" in made.drawing.caption
+    assert "points of many (" in not_none(made.drawing).caption
     assert made.result is not None
     assert made.result.n_train + made.result.n_test == 64
 

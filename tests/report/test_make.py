@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.factories import EVIL, ring_run, written
+from tests.factories import EVIL, not_none, ring_run, written
 
 from hockney import reading
 from hockney.errors import RequestError
@@ -127,10 +127,8 @@ def test_the_headline_holds_the_true_numbers(report: Report, page: Page) -> None
     head = report.content.headlines[0]
     # The data lie on one line exactly, so that is what a fit finds, up to rounding.
     assert head.latency_s.value == pytest.approx(2e-6, rel=1e-6)
-    assert head.bandwidth_B_per_s is not None
-    assert head.bandwidth_B_per_s.value == pytest.approx(1e9, rel=1e-6)
-    assert head.n_half_B is not None
-    assert head.n_half_B.value == pytest.approx(2000, rel=1e-6)  # α/β
+    assert not_none(head.bandwidth_B_per_s).value == pytest.approx(1e9, rel=1e-6)
+    assert not_none(head.n_half_B).value == pytest.approx(2000, rel=1e-6)  # α/β
     for number in ("2 µs", "1 GB/s", "1.95 KiB", "10 µs", "200 MB/s"):
         assert number in page.text
 

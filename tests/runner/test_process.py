@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.factories import written
+from tests.factories import not_none, written
 from tests.processes import MARK, holding
 
 from hockney.errors import EnvironmentLack
@@ -224,8 +224,7 @@ def test_our_own_death_ends_the_launch(tmp_path: Path, mark: str) -> None:
         env={**os.environ, MARK: mark},
         stdout=subprocess.PIPE,
     ) as ours:
-        assert ours.stdout is not None
-        assert b"ready" in ours.stdout.readline()
+        assert b"ready" in not_none(ours.stdout).readline()
         assert len(holding(mark)) >= 4  # ourselves, supervisor, launcher, orphan
         ours.kill()
     end = time.monotonic() + 15

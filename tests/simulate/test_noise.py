@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney.predict.costs import LoggopsParameters
 from hockney.predict.simulation import SimulationResult, simulate
@@ -42,9 +43,7 @@ def test_a_seed_repeats_itself_and_another_does_not() -> None:
 
 def test_noise_is_what_the_critical_path_does_not_explain() -> None:
     outcome = run(3, 64)
-    assert outcome.critical_path is not None
-    assert outcome.critical_path is not None
-    terms_s = outcome.critical_path.terms_s
+    terms_s = not_none(not_none(outcome.critical_path)).terms_s
     assert terms_s["noise"] > 0
     assert sum(terms_s.values()) == pytest.approx(outcome.finish_s.max())
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.command_line import refused, succeeded
+from tests.factories import not_none
 
 from hockney.api import studies as of_api
 from hockney.campaign import prepare
@@ -92,8 +93,7 @@ def test_every_launch_of_every_variant_has_to_fit_into_the_time() -> None:
         made = planned(
             measuring(f"options = {{ operation = 'bcast', algorithm = 'all', {options} }}"), NEVER_YIELDS
         )
-        assert made[0].plan is not None
-        return made[0].plan
+        return not_none(made[0].plan)
 
     one = plan("time = '1h'")
     needed_s = first_pass_s(one, found(NEVER_YIELDS))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome, refused, succeeded
+from tests.command_line import answer, outcome, refused, succeeded
 from tests.factories import written
 from tests.studies.conftest import TWO
 
@@ -33,8 +33,7 @@ def anchors(html: str) -> set[str]:
 
 def test_a_study_leaves_a_campaign_a_machine_a_page_and_its_answers(two: Path, tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    out = succeeded("study", two, "--ranks", "2", "-o", folder, "--json")
-    said = json.loads(out)
+    said = answer("study", two, "--ranks", "2", "-o", folder)
     assert [step["state"] for step in said["steps"]] == ["done", "done"]
     assert {record.operation for record in Campaign.open(folder / "campaign").records()} == {
         "pingpong",
@@ -97,15 +96,14 @@ def test_a_step_whose_time_was_over_is_gone_on_with(
         return outcome
 
     monkeypatch.setattr(perform, "_measure", cut)
-    code, out, err = outcome("study", two, "--ranks", "2", "-o", folder, "--json")
     # As of a campaign whose --time is over: that is no failure, and the page says it.
-    assert code == 0, err
-    assert [step["state"] for step in json.loads(out)["steps"]] == ["partly", "done"]
-    assert json.loads(out)["steps"][0]["why"] == "its time (--time) was over"
-    (said,) = [text for text in json.loads(out)["warnings"] if "The time of 1-measure-core" in text]
+    first = answer("study", two, "--ranks", "2", "-o", folder)
+    assert [step["state"] for step in first["steps"]] == ["partly", "done"]
+    assert first["steps"][0]["why"] == "its time (--time) was over"
+    (said,) = [text for text in first["warnings"] if "The time of 1-measure-core" in text]
     assert "about 3 visits of points were left out; --resume continues" in said
-    out = succeeded("study", two, "-o", folder, "--resume", "--json")
-    assert [step["state"] for step in json.loads(out)["steps"]] == ["done", "done"]
+    second = answer("study", two, "-o", folder, "--resume")
+    assert [step["state"] for step in second["steps"]] == ["done", "done"]
     assert asked == ["1-measure-core", "2-measure-core", "1-measure-core"]
 
 
@@ -179,9 +177,8 @@ def test_more_ranks_than_slots_names_the_number_that_fits(two: Path, tmp_path: P
 def test_results_of_osu_make_the_same_page(tmp_path: Path) -> None:
     folder = tmp_path / "s"
     source = IMPORTED / "osu_latency_7.4_percentiles.txt"
-    out = succeeded("study", "point_to_point", "--from", source, "-o", folder, "--json")
+    said = answer("study", "point_to_point", "--from", source, "-o", folder)
     html = (folder / "report.html").read_text(encoding="utf-8")
-    said = json.loads(out)
     assert any("Half a study" in warning and "bandwidth" in warning for warning in said["warnings"])
     assert said["findings"]
     assert all(finding["anchor"] in anchors(html) for finding in said["findings"])
@@ -189,9 +186,9 @@ def test_results_of_osu_make_the_same_page(tmp_path: Path) -> None:
 
 def test_a_campaign_elsewhere_stays_as_it_is(campaign: Path, tmp_path: Path) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in campaign.iterdir()}
-    out = succeeded("study", "point_to_point", "--from", campaign, "-o", tmp_path / "new" / "s", "--json")
+    said = answer("study", "point_to_point", "--from", campaign, "-o", tmp_path / "new" / "s")
     # The truth of its pingpong is 2 µs + n / 1 GB/s.
-    assert any("latency is 2 µs" in finding["text"] for finding in json.loads(out)["findings"])
+    assert any("latency is 2 µs" in finding["text"] for finding in said["findings"])
     assert (tmp_path / "new" / "s" / "report.html").is_file()
     assert {path.name: path.stat().st_mtime_ns for path in campaign.iterdir()} == before
 
@@ -209,8 +206,8 @@ def tidy(tmp_path: Path, *sizes_B: int) -> Path:
 def test_a_tidy_table_of_collectives_says_what_the_default_costs(tmp_path: Path) -> None:
     table = tidy(tmp_path, 8, 64, 4096, 32768)
     shown = ("--statistic", "max_over_ranks", "--bytes", "64")
-    out = succeeded("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s", "--json")
-    texts = [finding["text"] for finding in json.loads(out)["findings"]]
+    said = answer("study", "collectives", "--from", table, *shown, "-o", tmp_path / "s")
+    texts = [finding["text"] for finding in said["findings"]]
     assert any("chain is 1.50 × faster than the default (" in text for text in texts)
     assert any(
         "chain is fastest from 8 B to 64 B, binary is fastest from 4 KiB to 32 KiB" in text for text in texts
@@ -285,8 +282,7 @@ def test_only_what_the_steps_measure_makes_half_a_study(tmp_path: Path) -> None:
     for name in ("scatter", "allreduce"):
         rows += [row.replace("bcast", name) for row in rows[1:5]]
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    out = succeeded("study", "collectives", "--from", table, "-o", tmp_path / "s", "--json")
-    warnings = json.loads(out)["warnings"]
+    warnings = answer("study", "collectives", "--from", table, "-o", tmp_path / "s")["warnings"]
     assert not any("Half a study" in text for text in warnings)
     assert any("gather, allgather" in text and "holds none" in text for text in warnings)
 

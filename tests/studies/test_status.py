@@ -13,6 +13,7 @@ from tests.batch.conftest import command  # noqa: F401 - a fixture
 from tests.batch.fake import Fake
 from tests.campaign.fake_campaign import Silent, fake_launch, plan
 from tests.command_line import outcome, refused, succeeded
+from tests.factories import not_none
 
 from hockney.batch.base import JobAllocation
 from hockney.batch.jobs import Submitted
@@ -94,8 +95,7 @@ def test_imports_and_merges_are_done_and_the_end_of_an_older_campaign_is_not_kno
     (campaign.path / "ended.json").unlink()
     found = status(campaign.path)
     assert found.state == "incomplete"
-    assert found.campaign is not None
-    assert "not known how it ended" in found.campaign.missing
+    assert "not known how it ended" in not_none(found.campaign).missing
     for verb in ("imported", "merged"):
         (campaign.path / "plan.json").write_text(json.dumps({verb: []}))
         assert status(campaign.path).state == "done"
@@ -108,8 +108,7 @@ def test_a_part_is_found_by_an_id_that_no_file_may_have(tmp_path: Path, command:
     line = Submitted(name="measure", script="x", system="flux", job="ƒM7", time="").model_dump_json()
     (campaign.path / "jobs/submitted.jsonl").write_text(line + "\n")
     found = status(campaign.path)
-    assert found.campaign is not None
-    assert [(part.job, part.running) for part in found.campaign.parts] == [("-M7", True)]
+    assert [(part.job, part.running) for part in not_none(found.campaign).parts] == [("-M7", True)]
 
 
 def test_the_same_command_from_another_node_joins(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.command_line import outcome, succeeded
+from tests.command_line import answer, outcome
 from tests.factories import holds
 
 from hockney.apps.cg.iterations import laws
@@ -81,8 +81,7 @@ def test_predicting_a_solution_from_runs(tmp_path: Path, monkeypatch: pytest.Mon
     for side, iterations in SIZES.items():
         folder.append(solved(side, iterations))
     words = ("predict", "cg", "--size", "800x800", "--ranks", "1,2", "--table", "runs", "--machine", str(MACHINE))
-    out = succeeded(*words, "--json")
-    made = json.loads(out)
+    made = answer(*words)
     law = laws(folder.apps())[2, 1e-6]
     count = made["solution"]["iterations"]
     # Twice the largest size, where twice the iterations and a little more are needed: 2 · 769 · 2^0.035.

@@ -71,10 +71,8 @@ def planted(draws: int) -> tuple[list[float], float, float]:
         for run in table.runs:
             truth = run.grid.ranks * ALONE / PUBLISHED[str(run.grid)]
             assert run.ratio is not None
-            assert run.ratio.low is not None
-            assert run.ratio.high is not None
             errors.append(run.ratio.value / truth - 1)
-            inside.append(run.ratio.low <= truth <= run.ratio.high)
+            inside.append(not_none(run.ratio.low) <= truth <= not_none(run.ratio.high))
         made = not_none(table.study())
         found += made.broken is not None and (made.broken.before, made.broken.after) == (24, 25)
     return errors, sum(inside) / len(inside), found / draws
@@ -190,15 +188,12 @@ def test_the_formula_and_the_baseline_are_judged_beside_each_other() -> None:
     links = Links.given(0.42e-6, 5007e6, "given")
     compared = compare(table, MODELS["weak_scaling_jacobi"], lambda _: links)
     row = next(row for row in compared.rows if row.grid == "24x1x1")
-    assert row.predicted is not None
-    assert table.alone is not None
-    serial_s = 1200**3 / 1e6 / table.alone.mlups.value
-    assert row.predicted.time_s == pytest.approx(serial_s + 46.08 / 5007 + 0.84e-6)
+    serial_s = 1200**3 / 1e6 / not_none(table.alone).mlups.value
+    assert not_none(row.predicted).time_s == pytest.approx(serial_s + 46.08 / 5007 + 0.84e-6)
     errors = compared.errors
     assert errors.formula_median is not None
-    assert errors.ideal_median is not None
     # Communication is a thousandth of the time: the formula is next to nothing better than the baseline.
-    assert errors.formula_median < errors.ideal_median < errors.formula_median + 0.003
+    assert errors.formula_median < not_none(errors.ideal_median) < errors.formula_median + 0.003
 
 
 def test_findings_say_efficiency_break_and_grid() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import outcome, refused, succeeded
-from tests.factories import written
+from tests.factories import not_none, written
 
 from hockney.apps.ring.fit import evaluate_rings, fitted_rings
 from hockney.errors import RequestError
@@ -31,8 +31,7 @@ def test_lines_of_a_table(table: Path) -> None:
     (one,) = fitted_rings(read(table))
     assert [(line.first, line.last) for line in one.segments] == [(2, 6), (7, 12)]
     for line, latency_us in zip(one.segments, (0.3, 0.8), strict=True):
-        assert line.latency_s is not None
-        assert line.latency_s == pytest.approx(1e-6 * latency_us)
+        assert not_none(line.latency_s) == pytest.approx(1e-6 * latency_us)
 
 
 def test_fit_prints_the_lines_and_makes_no_machine_file(table: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import not_none
 
 from hockney.apps.ring.app import OURS
 from hockney.apps.ring.lines import RingComparison, compared
@@ -55,8 +56,7 @@ def test_measured_fitted_and_predicted() -> None:
     assert measured.low is not None
     # Of the first point no interval is known.
     assert measured.low[1:] == pytest.approx(0.9 * TIME_S[1:])
-    assert measured.high is not None
-    assert measured.high[1:] == pytest.approx(1.2 * TIME_S[1:])
+    assert not_none(measured.high)[1:] == pytest.approx(1.2 * TIME_S[1:])
     assert np.isnan(measured.low[0])
     assert [line.x.tolist() for line in fitted] == [[2, 12], [2, 12], [13, 24], [13, 24]]
     predicted = shown.lines[5]

@@ -248,9 +248,8 @@ def test_pbs_says_what_a_job_has(command: Fake, tmp_path: Path) -> None:
     command("qstat", f"Job Id: 17.s\n    Resource_List.walltime = 01:00:00\n    stime = {began}")
     found = not_none(allocation({"PBS_JOBID": "17.s", "PBS_NODEFILE": str(nodes)}))
     assert (found.hosts, found.cpus, found.tasks, found.part) == (("a", "b"), (2, 2), 4, "17.s")
-    assert found.left_s is not None
     # The clock of the start has whole seconds.
-    assert found.left_s == pytest.approx(3000, abs=5)
+    assert not_none(found.left_s) == pytest.approx(3000, abs=5)
 
 
 def test_lsf_says_what_a_job_has(command: Fake) -> None:

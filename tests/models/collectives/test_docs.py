@@ -17,9 +17,8 @@ DOCS = Path(__file__).parents[3] / "docs"
 @pytest.fixture(scope="module")
 def hooks() -> ModuleType:
     spec = not_none(importlib.util.spec_from_file_location("docs_hooks", DOCS / "hooks.py"))
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    not_none(spec.loader).exec_module(module)
     return module
 
 

@@ -59,10 +59,8 @@ def test_allocations_that_differ_are_told_by_their_factor() -> None:
     assert factor.low <= 1.3 <= factor.high
     # Two sets of 24 points with 3 % noise: good to 3 %·√(2/24) = 0.9 %, ± 1.96 of these, somewhat widened.
     assert factor.high / factor.low < 1.1
-    assert chosen.level_gain is not None
-    assert chosen.shape_gain is not None
-    assert chosen.level_gain > 10
-    assert chosen.shape_gain < 10
+    assert not_none(chosen.level_gain) > 10
+    assert not_none(chosen.shape_gain) < 10
 
 
 def test_allocations_that_are_alike_share_one_curve() -> None:
@@ -74,8 +72,7 @@ def test_allocations_that_are_alike_share_one_curve() -> None:
 def test_allocations_of_different_shape_are_told() -> None:
     mixed = [*curves(0.5 + 0.117 * RANKS, 1)[:2], curves(4 + 0.02 * RANKS, 2)[2]]
     chosen = not_none(choose(mixed))
-    assert chosen.shape_gain is not None
-    assert chosen.shape_gain > 10
+    assert not_none(chosen.shape_gain) > 10
 
 
 def test_the_schedules_own_form_is_preferred_to_an_equal_one() -> None:

@@ -11,7 +11,7 @@ from tests.answers import answering
 from tests.factories import ends
 
 from hockney.errors import RequestError
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import effect_models
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord
 
@@ -65,8 +65,7 @@ def planted(count: int = 40) -> list[list[float]]:
     return [[float(one) for one in lot.choice([1, 2, 4], PAIRS, p=[0.5, 0.3, 0.2])] for _ in range(count)]
 
 
-def fit(records: Sequence[EffectRecord]) -> Effect:
-    return effect_models.get("congestion")(records)
+fit = effect_models.get("congestion")
 
 
 def test_planted_congestion_is_recovered() -> None:

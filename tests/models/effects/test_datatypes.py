@@ -15,7 +15,7 @@ from hockney.errors import RequestError
 from hockney.models.effects._layouts import fit_way
 from hockney.models.effects._least_squares import times_s
 from hockney.models.effects._shapes import Shape, levels_of
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import effect_models
 from hockney.records.answers import RankPlace
 from hockney.records.effect_answers import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord
@@ -122,8 +122,7 @@ def records(
     return made
 
 
-def fit(made: list[EffectRecord]) -> Effect:
-    return effect_models.get("datatypes")(made)
+fit = effect_models.get("datatypes")
 
 
 def test_planted_costs_are_recovered_exactly_without_noise() -> None:

@@ -15,7 +15,7 @@ from tests.factories import holds
 
 from hockney.errors import RequestError
 from hockney.models.effects._sampling import levels_of, windows
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import effect_models
 from hockney.models.effects.injection import message_rates, saturation
 from hockney.models.views import VIEWS
 from hockney.records.answers import StreamsAnswer
@@ -69,8 +69,7 @@ def answers(
     ]
 
 
-def fit(records: Sequence[EffectRecord]) -> Effect:
-    return effect_models.get("injection")(records)
+fit = effect_models.get("injection")
 
 
 def test_planted_parameters_are_recovered() -> None:

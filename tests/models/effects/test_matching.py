@@ -40,8 +40,7 @@ def records(
     return made
 
 
-def fit(made: list[EffectRecord]) -> Effect:
-    return effect_models.get("matching")(made)
+fit = effect_models.get("matching")
 
 
 def text(effect: Effect) -> str:

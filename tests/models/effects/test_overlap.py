@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.answers import answering, words_of
-from tests.factories import holds
+from tests.factories import holds, not_none
 
 from hockney.errors import RequestError
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import effect_models
 from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord
 
@@ -74,8 +74,7 @@ def record(
     )
 
 
-def fit(records: list[EffectRecord]) -> Effect:
-    return effect_models.get("overlap")(records)
+fit = effect_models.get("overlap")
 
 
 def campaign(**other: Any) -> list[EffectRecord]:
@@ -113,11 +112,9 @@ def test_the_interval_spans_the_overlaps_of_all_sizes() -> None:
     """All of 64 KiB is hidden and nothing of 1 MiB: half is true of neither."""
     found = fit([record(65536, "sender", 0), record(2**20, "sender", 0, proceeds=0)])
     ratio = found.parameters["overlap_send_rendezvous"]
-    assert ratio.low is not None
-    assert ratio.high is not None
     # The host's part of 78.2 µs is 2.7. Medians of a total of 3 transfers to 0.3 % (95 %: twice that).
-    assert ratio.low == pytest.approx(0, abs=0.03)
-    assert ratio.high == pytest.approx(1 - 2.7 / 78.2, abs=0.03)
+    assert not_none(ratio.low) == pytest.approx(0, abs=0.03)
+    assert not_none(ratio.high) == pytest.approx(1 - 2.7 / 78.2, abs=0.03)
     for row in found.points:
         low, value, high = (float(str(row[key])) for key in ("overlap_low", "overlap", "overlap_high"))
         assert low < value < high
@@ -144,8 +141,7 @@ def test_more_than_one_after_the_other_is_no_overlap() -> None:
     ratio = found.parameters["overlap_send_eager"]
     # Only 4096 B is left: host 1.3 of 15.4 µs.
     assert ratio.value == pytest.approx(1 - 1.3192 / 15.4152, abs=0.03)
-    assert ratio.low is not None
-    assert ratio.low > 0.8
+    assert not_none(ratio.low) > 0.8
     assert any("overlap_send_eager" in note and "at 8 B" in note for note in found.notes)
     (plot,) = found.plots
     drawn = [row["bytes"] for row in found.points if all(row[name] == word for name, word in plot.where.items())]
@@ -163,8 +159,7 @@ def test_an_interval_wider_than_all_that_is_possible_tells_nothing() -> None:
     wild = answering(wild, total_s=total_s)
     found = fit([wild, record(2**20, "sender", 0)])
     ratio = found.parameters["overlap_send_rendezvous"]
-    assert ratio.low is not None
-    assert ratio.low > 0.9
+    assert not_none(ratio.low) > 0.9
     assert any("too disturbed" in note and "at 64 KiB" in note for note in found.notes)
     assert [row["left_out"] for row in found.points] == [True, False]
     assert "overlap_send_rendezvous" in fit([wild]).not_identified

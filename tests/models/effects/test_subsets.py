@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.factories import holds
+from tests.factories import holds, not_none
 
 from hockney.campaign.effects.subsets import VISITS
 from hockney.errors import RequestError
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import effect_models
 from hockney.models.views import VIEWS
 from hockney.records.effect_record import EffectRecord
 
@@ -68,8 +68,7 @@ def planted(
     return records
 
 
-def fit(records: Sequence[EffectRecord]) -> Effect:
-    return effect_models.get("subsets")(records)
+fit = effect_models.get("subsets")
 
 
 def test_planted_factors_are_recovered() -> None:
@@ -177,8 +176,7 @@ def test_a_launch_that_was_cut_off_mixes_no_sizes() -> None:
     for name in ("factor_alltoall_default_4_blocks", "greatest_factor"):
         factor = found.parameters[name]
         assert factor.value == pytest.approx(1.2, rel=0.02)
-        assert factor.high is not None
-        assert factor.high < 1.5, "two launches agree within a hundredth"
+        assert not_none(factor.high) < 1.5, "two launches agree within a hundredth"
     assert [(point["bytes"], point["launches"]) for point in found.points] == [(8, 2), (1024, 1)]
     assert any("1 point of fewer launches" in note for note in found.notes)
 
@@ -218,8 +216,7 @@ def test_wrong_data_are_left_out() -> None:
     lot = np.random.default_rng(0)
     records = planted(1.7, lot)
     wrong = planted(9.0, lot)[2]
-    assert wrong.answer is not None
-    damaged = wrong.model_copy(update={"answer": wrong.answer.model_copy(update={"verified": False})})
+    damaged = wrong.model_copy(update={"answer": not_none(wrong.answer).model_copy(update={"verified": False})})
     found = fit([*records, damaged])
     assert found.parameters["greatest_factor"].value == pytest.approx(1.7, rel=0.03)
     assert any("left out" in note for note in found.notes)

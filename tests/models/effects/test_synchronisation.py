@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.answers import answering
 
 from hockney.errors import RequestError
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import effect_models
 from hockney.records.effect_answers import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord
 
@@ -38,8 +37,7 @@ def record(
     )
 
 
-def fit(records: Sequence[EffectRecord]) -> Effect:
-    return effect_models.get("synchronisation")(records)
+fit = effect_models.get("synchronisation")
 
 
 def library(

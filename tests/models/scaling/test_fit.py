@@ -77,14 +77,11 @@ def test_repetitions_do_not_hide_that_a_law_is_off() -> None:
     for repetitions in (3, 60):
         processes = np.tile(COUNTS, repetitions)
         fit = fit_law("amdahl", Times(processes, noisy(strong(processes, 0.05, 2e-3), 5, 0.01)))
-        assert fit.lack_of_fit_p is not None
-        assert fit.lack_of_fit_p < 0.001
+        assert not_none(fit.lack_of_fit_p) < 0.001
         assert fit.degrees_of_freedom == COUNTS.size - 2
         assert any("off by more than repetitions" in note for note in fit.notes)
         one = fit.parameters["serial_fraction"]
-        assert one.low is not None
-        assert one.high is not None
-        widths.append(one.high - one.low)
+        widths.append(not_none(one.high) - not_none(one.low))
     # Twenty times the repetitions narrow the scatter's part only, which is next to nothing here.
     assert widths[1] == pytest.approx(widths[0], rel=0.1)
 
@@ -92,8 +89,7 @@ def test_repetitions_do_not_hide_that_a_law_is_off() -> None:
 def test_repetitions_that_agree_with_the_law_narrow_the_interval() -> None:
     processes = np.tile(COUNTS, 8)
     fit = fit_law("amdahl", Times(processes, noisy(strong(processes, 0.05), 2)))
-    assert fit.lack_of_fit_p is not None
-    assert fit.lack_of_fit_p > 0.05
+    assert not_none(fit.lack_of_fit_p) > 0.05
     assert fit.degrees_of_freedom == 46
 
 
@@ -145,8 +141,7 @@ def test_a_law_has_the_factor_beyond_the_break() -> None:
     time_s = (1 + 0.01 * (THREADS - 1)) * np.where(THREADS >= 25, 1.3, 1.0)
     fit = fit_law("growing_overhead", Times(THREADS, time_s), step_at=25)
     assert fit.theta == pytest.approx([0.01], rel=1e-5)
-    assert fit.step is not None
-    assert fit.step.value == pytest.approx(1.3, rel=1e-6)
+    assert not_none(fit.step).value == pytest.approx(1.3, rel=1e-6)
     assert THREADS / fit.speedup(THREADS) == pytest.approx(time_s)
 
 
@@ -172,10 +167,8 @@ def test_planted_breaks_come_back() -> None:
         places += broken is not None and broken.after == 25
         fit = fit_law("growing_overhead", Times(THREADS, noisy(planted, 1000 + seed, 0.01)), step_at=25)
         assert fit.step is not None
-        assert fit.step.low is not None
-        assert fit.step.high is not None
         values.append(fit.step.value / 1.265 - 1)
-        inside += fit.step.low <= 1.265 <= fit.step.high
+        inside += not_none(fit.step.low) <= 1.265 <= not_none(fit.step.high)
     assert places >= 0.95 * runs
     assert abs(float(np.median(values))) < 0.03
     assert float(np.quantile(np.abs(values), 0.95)) < 0.08

@@ -82,8 +82,7 @@ def test_a_choice_holds_what_it_says(seen: Explored) -> None:
     assert placements[1].y == pytest.approx([time_s("reduce", "default", "node", n, 64) for n in RANKS], rel=1e-6)
     (rate, *_) = panel(RATE, replace(first, held=held, ranks=8), seen).lines
     assert rate.y == pytest.approx([b / time_s("reduce", "binomial", "node", 8, b) for b in SIZES_B], rel=1e-6)
-    assert rate.low is not None
-    assert (rate.low < rate.y).all()
+    assert (not_none(rate.low) < rate.y).all()
 
 
 def test_the_map_has_a_cell_for_each_point(seen: Explored) -> None:
@@ -122,8 +121,7 @@ def test_print_draws_the_numbers_of_the_description(seen: Explored) -> None:
         for cell in cells:
             at = RANKS.index(cell.ranks), SIZES_B.index(cell.bytes)
             assert tuple(fastest[at]) == pytest.approx(to_rgb(styles[cell.best].colour))
-            assert cell.penalty is not None
-            assert tuple(costs[at]) == pytest.approx(to_rgb(PENALTIES[maps.shade(cell.penalty)]))
+            assert tuple(costs[at]) == pytest.approx(to_rgb(PENALTIES[maps.shade(not_none(cell.penalty))]))
         one = panel(AGAINST_SIZE, first, seen)
         (axes,) = draw(figure(AGAINST_SIZE, {"": one}, looks)).axes
     drawn = {
@@ -143,9 +141,8 @@ def test_the_section_draws_the_numbers_of_its_choice(frame: pd.DataFrame, seen: 
             "bcast", rows, configuration, ["mapping"], 0, 0, Looks(), "time", leading(seen, "bcast")
         )
     assert drawing.choice is not None
-    assert drawing.choice.ranks is not None
     held = {**seen.first["bcast"].held, **(drawing.choice.held or {})}
-    one = panel(AGAINST_SIZE, replace(seen.first["bcast"], ranks=drawing.choice.ranks, held=held), seen)
+    one = panel(AGAINST_SIZE, replace(seen.first["bcast"], ranks=not_none(drawing.choice.ranks), held=held), seen)
     (axes,) = drawing.figure.axes
     drawn = {str(line.get_label()).partition(" ")[0]: line for line in axes.get_lines()}
     for line in one.lines:
@@ -167,11 +164,13 @@ def test_the_overview_of_messages_draws_the_numbers_of_its_choice(tmp_path: Path
         for line, bars, one in zip(lines, drawn, joined, strict=True):
             values = np.asarray(one.get_ydata(), np.float64)  # the line has a gap after 0 B
             assert values[np.isfinite(values)] == pytest.approx(np.asarray(line.y) * scale)
-            assert line.low is not None
-            assert line.high is not None
             (segments,) = (one.get_segments() for one in bars.lines[2])
             assert [end for segment in segments for end in segment[:, 1]] == pytest.approx(
-                [end * scale for ends in zip(line.low, line.high, strict=True) for end in ends]
+                [
+                    end * scale
+                    for ends in zip(not_none(line.low), not_none(line.high), strict=True)
+                    for end in ends
+                ]
             )
 
 

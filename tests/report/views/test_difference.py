@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
+from tests.factories import not_none
 
 from hockney.machine.file import Entry, LaunchProvenance, Machine, Provenance, load
 from hockney.models.base import Parameter
@@ -52,10 +53,8 @@ def slower(entry: Entry, factor: float) -> Entry:
     fit = entry.fits["piecewise"].model_copy(deep=True)
     for regime in fit.regimes:
         one = regime.alpha_s
-        assert one.low is not None
-        assert one.high is not None
         regime.alpha_s = Parameter(
-            value=one.value * factor, low=one.low * factor, high=one.high * factor, unit="s"
+            value=one.value * factor, low=not_none(one.low) * factor, high=not_none(one.high) * factor, unit="s"
         )
     return entry.model_copy(update={"fits": {**entry.fits, "piecewise": fit}})
 

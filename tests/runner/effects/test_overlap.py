@@ -47,8 +47,7 @@ def ask(session: Session, size_B: int, side: str, **other: Any) -> EffectRecord:
     return EffectRecord(effect="overlap", parameters=request, answer=answer)
 
 
-def fit(records: list[EffectRecord]) -> Effect:
-    return effect_models.get("overlap")(records)
+fit = effect_models.get("overlap")
 
 
 def test_messages_arrive_whole_whatever_is_done_meanwhile(mpi: Mpi) -> None:

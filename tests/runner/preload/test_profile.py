@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.factories import not_none
 from tests.runner.preload.programs import (
     LIMIT_S,
     answer,
@@ -75,17 +76,13 @@ def test_waiting_is_told_from_transferring(mpi: Mpi, tmp_path: Path) -> None:
     least_s = 10 * LATE_S * 0.5
     assert summed.waiting_s is not None
     assert summed.waiting_s > 2 * least_s
-    assert summed.late is not None
     # Whoever shares its core with others may once come later than rank 1 sleeps: most often it is rank 1.
-    assert summed.late.rank == 1
+    assert not_none(summed.late).rank == 1
     # Number 0 of the communicator, the root of the broadcast, is rank 2 of the world.
-    assert sent.waiting_s is not None
-    assert sent.waiting_s > 2 * least_s
-    assert sent.late is not None
-    assert sent.late.rank == 2
+    assert not_none(sent.waiting_s) > 2 * least_s
+    assert not_none(sent.late).rank == 2
     # Only the root of a reduction waits for others.
-    assert reduced.waiting_s is not None
-    assert least_s < reduced.waiting_s < summed.waiting_s + 10 * LATE_S
+    assert least_s < not_none(reduced.waiting_s) < summed.waiting_s + 10 * LATE_S
     assert summed.sampled == sent.sampled == reduced.sampled == 30
 
 

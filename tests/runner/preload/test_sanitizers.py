@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
+from tests.factories import not_none
 from tests.runner.preload.programs import HERE, every_schedule, launch_line
 from tests.runner.preload.test_limits import BYTE_BY_BYTE
 
@@ -89,5 +90,4 @@ def test_threads_that_drop_each_others_schedules_with_the_thread_sanitizer(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = under(mpi, "thread", "threads.c", BYTE_BY_BYTE, tmp_path, monkeypatch, ("2", "40", "500"), 2**18)
-    assert done.dropped is not None
-    assert done.dropped.schedules > 0
+    assert not_none(done.dropped).schedules > 0
