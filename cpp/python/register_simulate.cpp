@@ -295,6 +295,9 @@ void register_simulate(nb::module_& module) {
         [](const Asked& asked, bool copies_cost) { return symmetry(phase_of(asked), copies_cost).classes; },
         "phase"_a, "copies_cost"_a = false);
 
+    module.def("write_goal", &write_goal, "replay"_a, "path"_a, "costs"_a,
+               nb::call_guard<nb::gil_scoped_release>());
+
     nb::class_<Timeline>(module, "Timeline")
         .def_ro("start_s", &Timeline::start_s)
         .def_ro("end_s", &Timeline::end_s)

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "../simulate/cost.hpp"
-
 namespace hockney {
 
 // Acts that are written at a time.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../simulate/cost.hpp"
 #include "../simulate/program.hpp"
 #include "channels.hpp"
 #include "recording.hpp"
@@ -105,5 +106,8 @@ class ReplayWriter {
     std::vector<Act> receives_, sends_;
     std::vector<std::int32_t> numbers_;
 };
+
+// GOAL text of a run; costs say what local work takes. TraceFault where it cannot be written.
+void write_goal(const Replay& replay, const std::string& path, const CostCurves& costs);
 
 }  // namespace hockney

@@ -354,6 +354,9 @@ class ProfileCase(OnTopology, NetworkOptions):
     compute_of: Annotated[
         Path | None, Option("JSON file of call sites and factors: how long the computing before them takes.")
     ] = None
+    export: Annotated[
+        Path | None, Option("Write the graph of the run: a file, or goal for one beside the profile.")
+    ] = None
 
     @field_validator("machine")
     @classmethod

@@ -159,7 +159,7 @@ def predict_profile(case: ProfileCase) -> PredictedProfile:
     if ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 64")
     (place, *others) = case.each()
-    of_traces = {"algorithm", "rules", "compute", "compute_of"} & case.model_fields_set
+    of_traces = {"algorithm", "rules", "compute", "compute_of", "export"} & case.model_fields_set
     if others or of_traces:
         what = flags_written(case)[min(of_traces)] if of_traces else "several places"
         raise RequestError(

@@ -49,6 +49,8 @@ def show_run(answer: api.PredictedRun) -> None:
     for row in answer.tolerance:
         for line in _tolerated(row):
             say.line(line)
+    if answer.exported:
+        say.line(f"wrote {answer.exported}")
     say.warnings(answer.warnings)
 
 

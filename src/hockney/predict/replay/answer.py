@@ -8,13 +8,14 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError, computed_field
 
-from hockney import reading
-from hockney._core import Replay
+from hockney import _core, reading
+from hockney._core import Replay, TraceFault
 from hockney.errors import RequestError
+from hockney.predict.costs import Costs
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MessageCosts, ProfileCase
 from hockney.predict.replay.algorithms import Algorithms, Rules
-from hockney.predict.replay.recorded import RecordedRun, read, trace_of
+from hockney.predict.replay.recorded import RecordedRun, read, refused, trace_of
 from hockney.predict.replay.run import PathParts, Played, ReplaySetting, SpotTime
 from hockney.predict.replay.tolerance import Tolerance, tolerances
 
@@ -56,6 +57,7 @@ class PredictedRun:
     by_communicator: Sequence[SpotTime]
     tolerance: Sequence[Tolerance]
     algorithms: Mapping[str, Mapping[str, int]]
+    exported: str | None
     warnings: Sequence[str]
 
     @computed_field
@@ -159,10 +161,25 @@ def _one(
         by_communicator=by_communicator,
         tolerance=tolerances(around, replay, curves, first, run.events),
         algorithms=algorithms.taken,
+        exported=_exported(case, replay, curves),
         warnings=[
             *dict.fromkeys([*around.warnings, *run.remarks(), *algorithms.remarks, *([alone] if alone else [])])
         ],
     )
+
+
+def _exported(case: ProfileCase, replay: Replay, curves: Costs) -> str | None:
+    """The file of the graph; None where none is asked for. RequestError where it cannot be written."""
+    if case.export is None:
+        return None
+    if len(case.each()) * max(len(case.rules), 1) > 1:
+        raise RequestError("--export is for one machine and rules", "leave the others out")
+    file = case.file.with_suffix(".goal") if str(case.export) == "goal" else case.export
+    try:
+        _core.write_goal(replay, reading.printable(file), curves.curves())
+    except TraceFault as fault:
+        raise refused(fault) from fault
+    return str(file)
 
 
 def _hosts(case: MessageCosts) -> set[str]:
