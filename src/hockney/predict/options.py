@@ -334,12 +334,21 @@ class ProfileCase(OnTopology, NetworkOptions):
         Path, Argument("File of `hockney profile`, or the folder of its trace.", metavar="PROFILE.JSON")
     ]
     ranks: Annotated[int | None, Option("Number of ranks. [default: those of the profile]")] = None
-    machine: Annotated[list[Path], Option()] = Field(default=[MACHINE], validate_default=True)
-    system: Annotated[list[str], Option("System of the ranks: a known name, or a JSON file.")] = Field(
-        default_factory=list
+    machine: Annotated[list[Path], Option(read=Path, repeat=True, commas=True, show=lambda _: str(MACHINE))] = (
+        Field(default=[MACHINE], validate_default=True)
     )
+    system: Annotated[
+        list[str],
+        Option("System of the ranks: a known name, or a JSON file.", read=str, repeat=True, commas=True),
+    ] = Field(default_factory=list)
     mapping: Annotated[
-        list[str], Option("How the launcher maps ranks to cores, such as core, socket or node.")
+        list[str],
+        Option(
+            "How the launcher maps ranks to cores, such as core, socket or node.",
+            read=str,
+            repeat=True,
+            commas=True,
+        ),
     ] = Field(default_factory=list)
     ppn: Annotated[int | None, Option("Ranks on a node, at most.")] = None
     where: Annotated[list[str], Option()] = Field(default_factory=list)
@@ -347,9 +356,12 @@ class ProfileCase(OnTopology, NetworkOptions):
         list[tuple[str, str]],
         Option("Algorithm of an operation, such as allreduce=ring.", read=_algorithm, repeat=True, commas=True),
     ] = Field(default_factory=list)
-    rules: Annotated[list[Path], Option("Rules that the library would have, as `hockney tune` writes.")] = Field(
-        default_factory=list
-    )
+    rules: Annotated[
+        list[Path],
+        Option(
+            "Rules that the library would have, as `hockney tune` writes.", read=Path, repeat=True, commas=True
+        ),
+    ] = Field(default_factory=list)
     compute: Annotated[float, Option("Times as long as recorded that computing takes."), Field(ge=0)] = 1.0
     compute_of: Annotated[
         Path | None, Option("JSON file of call sites and factors: how long the computing before them takes.")

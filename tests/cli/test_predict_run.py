@@ -1,0 +1,99 @@
+"""`hockney predict` of a recorded run: options, tables, rules, its graph for others, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import command_line
+from tests.command_line import outcome
+from tests.predict.replay.encoding import traces, write
+
+answer = partial(command_line.answer, "predict")
+MACHINE = ("--machine", "bluegene_p")
+STEP, NORM = "heat.c:22 (step)", "heat.c:30 (norm)"
+
+
+@pytest.fixture
+def heat(tmp_path: Path) -> Path:
+    """Four ranks in a ring that each add up 1 kB with all; the third takes longest."""
+    ranks = traces(4)
+    for _ in range(10):
+        for one in ranks:
+            one.compute(1e-3 if one.rank == 2 else 5e-4)
+            get = one.irecv((one.rank - 1) % 4, 4096)
+            put = one.isend((one.rank + 1) % 4, 4096, site=STEP)
+            one.wait(get, put, site=STEP)
+            one.compute(2e-4)
+            one.collective("allreduce", 1024, element_B=8, site=NORM)
+    return write(tmp_path / "heat.trace", ranks)
+
+
+def test_the_path_adds_up_and_names_its_sites(heat: Path) -> None:
+    said = answer(heat, *MACHINE)
+    assert sum(said["critical_path"].values()) == pytest.approx(said["run_s"])
+    assert said["measured_s"] == pytest.approx(12e-3)
+    assert said["critical_path"]["computing_s"] == pytest.approx(12e-3)
+    assert said["computing_s"] == pytest.approx((3 * 7e-3 + 12e-3) / 4)
+    of_site = {row["name"]: row for row in said["by_site"]}
+    assert of_site[NORM]["computing_s"] == pytest.approx(2e-3)
+    # The others wait for the third in each iteration.
+    assert said["late_s"] == pytest.approx(3 * 5e-3 / 4, rel=0.2)
+    assert said["algorithms"] == {"allreduce": {"recursive_doubling": 40}}
+    assert said["events"] == 4 * 41
+
+
+def test_computing_is_scaled_all_of_it_or_before_a_call(heat: Path, tmp_path: Path) -> None:
+    half = answer(heat, *MACHINE, "--compute", "0.5")
+    assert half["critical_path"]["computing_s"] == pytest.approx(6e-3)
+    table = tmp_path / "factors.json"
+    table.write_text(json.dumps({"heat.c:30": 3.0}))
+    assert answer(heat, *MACHINE, "--compute-of", table)["critical_path"]["computing_s"] == pytest.approx(16e-3)
+    table.write_text(json.dumps({"cool.c": 3.0}))
+    code, _, error = outcome("predict", heat, *MACHINE, "--compute-of", table)
+    assert (code, "no call site of" in error) == (2, True)
+
+
+def test_algorithms_and_rules_say_what_collectives_are(heat: Path, tmp_path: Path) -> None:
+    ring = answer(heat, *MACHINE, "--algorithm", "allreduce=ring")
+    assert ring["algorithms"] == {"allreduce": {"ring": 40}}
+    # Six steps of a quarter each in place of two of the whole.
+    assert ring["critical_path"]["latency_s"] > 1.5 * answer(heat, *MACHINE)["critical_path"]["latency_s"]
+    rules = tmp_path / "rules.json"
+    rule = {"operation": "allreduce", "least_ranks": 4, "most_ranks": 4, "algorithm": "ring"}
+    rules.write_text(json.dumps({"mpi": "Open MPI 4.1.4", "rules": [rule]}))
+    by_rules = answer(heat, *MACHINE, "--rules", rules)
+    assert by_rules["run_s"] == ring["run_s"]
+    code, _, error = outcome("predict", heat, *MACHINE, "--algorithm", "allreduce=rign")
+    assert (code, "did you mean 'ring'" in error) == (2, True)
+    rules.write_text("nothing")
+    code, _, error = outcome("predict", heat, *MACHINE, "--rules", rules)
+    assert (code, "has no rules" in error) == (2, True)
+
+
+def test_several_machines_are_a_table(heat: Path) -> None:
+    runs = answer(heat, *MACHINE, "--machine", "orfeo_thin")["runs"]
+    assert [run["machine"] for run in runs] == ["bluegene_p", "orfeo_thin"]
+    assert runs[0]["run_s"] == answer(heat, *MACHINE)["run_s"]
+    code, shown, _ = outcome("predict", heat, *MACHINE, "--machine", "orfeo_thin")
+    assert code == 0
+    assert "orfeo_thin" in shown
+
+
+def test_its_graph_is_simulated_to_the_same_time(heat: Path, tmp_path: Path) -> None:
+    file = tmp_path / "heat.goal"
+    said = answer(heat, *MACHINE, "--export", file)
+    again: dict[str, Any] = command_line.answer("simulate", "--goal", file, *MACHINE)
+    assert again["messages"] == said["messages"]
+    # A tick is a nanosecond: each of the reductions on the path, two an iteration, is rounded to one.
+    assert again["makespan_s"] == pytest.approx(said["run_s"], abs=20e-9)
+
+
+def test_options_that_mean_nothing(heat: Path, tmp_path: Path) -> None:
+    code, _, error = outcome("predict", heat, *MACHINE, "--ranks", "8")
+    assert (code, "--ranks means nothing with a trace" in error) == (2, True)
+    code, _, error = outcome("predict", heat, "--machine", "bluegene_p,orfeo_thin", "--export", tmp_path / "g")
+    assert (code, "--export is for one machine" in error) == (2, True)
