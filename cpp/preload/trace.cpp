@@ -1,7 +1,6 @@
 #include "trace.hpp"
 
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "channel.hpp"
 #include "library.hpp"
 #include "settings.hpp"
+#include "thread_clock.hpp"
 #include "trace_file.hpp"
 #include "watch.hpp"
 
@@ -57,15 +57,9 @@ bool is_threaded = false;
 // The function that a thread is in, and the two that met.
 std::atomic<const char*> busy{nullptr}, late{nullptr}, early{nullptr};
 thread_local int depth = 0;
-thread_local std::int64_t last_cpu_ns = 0;
-
-std::int64_t time_of(clockid_t clock) {
-    timespec time{};
-    clock_gettime(clock, &time);
-    return time.tv_sec * std::int64_t{1000000000} + time.tv_nsec;
-}
-std::int64_t wall_ns() { return time_of(CLOCK_MONOTONIC); }
-std::int64_t cpu_ns() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
+thread_local ThreadClock thread_clock;
+// When the thread left MPI.
+thread_local std::int64_t left_cpu_ns = 0;
 
 // False where another thread is in MPI.
 bool claim(const char* name) {
@@ -106,22 +100,25 @@ Visit::Visit(const char* name, const void* site) : name_(name), site_(site) {
 }
 
 void Visit::enter() {
-    const bool has_cpu = is_traced_ && recorder->has_cpu;
-    const std::int64_t start_cpu_ns = has_cpu ? cpu_ns() : 0;
     start_ns_ = wall_ns();
     if (!is_traced_) return;
     Recorder& to = *recorder;
     gap_ns_ = std::max<std::int64_t>(0, start_ns_ - to.last_end_ns - to.once_ns);
-    // A thread that comes after another one has a clock of its own.
-    if (has_cpu)
-        gap_cpu_ns_ = std::clamp<std::int64_t>(start_cpu_ns - last_cpu_ns - to.once_cpu_ns, 0, gap_ns_);
+    if (to.has_cpu) {
+        const std::int64_t now_ns = thread_clock.at(start_ns_, start_ns_);
+        // A thread that comes after another one has a clock of its own.
+        gap_cpu_ns_ = std::clamp<std::int64_t>(now_ns - left_cpu_ns - to.once_cpu_ns, 0, gap_ns_);
+    }
     to.once_ns = to.once_cpu_ns = 0;
 }
 
 void Visit::leave() {
-    end_ns_ = wall_ns();
+    goes_on_ns_ = end_ns_ = wall_ns();
     if (!is_traced_) return;
-    if (recorder->has_cpu) end_cpu_ns_ = cpu_ns();
+    if (recorder->has_cpu) {
+        thread_clock.at(end_ns_, goes_on_ns_);
+        left_cpu_ns = thread_clock.latest();
+    }
     if (const char* const second = late.load(std::memory_order_acquire)) {
         const char* const first = early.load();
         const std::string text =
@@ -138,8 +135,7 @@ Visit::~Visit() {
     if (!is_entered_) return;
     --depth;
     if (!is_traced_) return;
-    recorder->last_end_ns = end_ns_;
-    last_cpu_ns = end_cpu_ns_;
+    recorder->last_end_ns = goes_on_ns_;
     if (is_threaded) busy.store(nullptr, std::memory_order_release);
 }
 
@@ -161,14 +157,19 @@ Once::Once() : is_outermost_(is_on && depth > 0 && !recorder->is_in_once) {
     if (!is_outermost_) return;
     recorder->is_in_once = true;
     start_ns_ = wall_ns();
-    if (recorder->has_cpu) start_cpu_ns_ = cpu_ns();
+    std::int64_t goes_on_ns = 0;
+    if (recorder->has_cpu) start_cpu_ns_ = thread_clock.at(start_ns_, goes_on_ns);
 }
 
 Once::~Once() {
     if (!is_outermost_) return;
     recorder->is_in_once = false;
-    recorder->once_ns += wall_ns() - start_ns_;
-    if (recorder->has_cpu) recorder->once_cpu_ns += cpu_ns() - start_cpu_ns_;
+    std::int64_t end_ns = wall_ns();
+    if (recorder->has_cpu) {
+        thread_clock.at(end_ns, end_ns);
+        recorder->once_cpu_ns += thread_clock.latest() - start_cpu_ns_;
+    }
+    recorder->once_ns += end_ns - start_ns_;
 }
 
 Event::Event(Kind kind, std::size_t most_B) : kind_(kind), at_(nullptr) {
@@ -280,7 +281,10 @@ void calibrate(Header& header) {
     recorder = own.get();
     is_on = true;
     Watched watched;
-    std::vector<std::int64_t> wall, cpu;
+    std::vector<std::int64_t> wall, cpu, readings;
+    for (int i = 0; i < calibrating_calls; ++i)
+        readings.push_back(-time_of(CLOCK_THREAD_CPUTIME_ID) + time_of(CLOCK_THREAD_CPUTIME_ID));
+    ThreadClock::half_reading_ns = static_cast<std::int64_t>(median_of(readings) / 2);
     MPI_Request request = MPI_REQUEST_NULL;
     for (int i = 0; i < calibrating_calls; ++i) {
         const void* const place = reinterpret_cast<const void*>(calibrate);
@@ -350,8 +354,8 @@ void begin_events() {
     if (recorder == nullptr) return;
     recorder->file.header().start_ns =
         static_cast<std::uint64_t>(std::max(0.0, (Watched::global_s() - first_s) * 1e9));
-    recorder->last_end_ns = wall_ns();
-    last_cpu_ns = cpu_ns();
+    thread_clock.at(wall_ns(), recorder->last_end_ns);
+    left_cpu_ns = thread_clock.latest();
     is_on = !recorder->is_stopped;
 }
 

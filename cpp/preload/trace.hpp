@@ -67,7 +67,7 @@ class Visit {
     const char* name_;
     const void* site_;
     bool is_entered_ = false, is_traced_ = false;
-    std::int64_t start_ns_ = 0, end_ns_ = 0, end_cpu_ns_ = 0;
+    std::int64_t start_ns_ = 0, end_ns_ = 0, goes_on_ns_ = 0;
     // Of the program, before the call.
     std::int64_t gap_ns_ = 0, gap_cpu_ns_ = 0;
 };
