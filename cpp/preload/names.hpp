@@ -2,100 +2,66 @@
 // header.
 #pragma once
 
+// clang-format off
 // X(name, words, operation, shape): at most 8 arguments or 16; what a profile calls it, or "" where it has
 // none of it; and what is noted of it (noted.hpp). In MPI 4 each has a form with counts that may be larger.
-#define HOCKNEY_SIZED_WATCHED(X)                                                               \
-    X(Send, 8, "send", Sends<trace::standard>)                                                 \
-    X(Bsend, 8, "bsend", Sends<trace::buffered>)                                               \
-    X(Ssend, 8, "ssend", Sends<trace::synchronous>)                                            \
-    X(Rsend, 8, "rsend", Sends<trace::ready>)                                                  \
-    X(Isend, 8, "isend", Sends<trace::standard>)                                               \
-    X(Ibsend, 8, "ibsend", Sends<trace::buffered>)                                             \
-    X(Issend, 8, "issend", Sends<trace::synchronous>)                                          \
-    X(Irsend, 8, "irsend", Sends<trace::ready>)                                                \
-    X(Send_init, 8, "", SendsLater<trace::standard>)                                           \
-    X(Bsend_init, 8, "", SendsLater<trace::buffered>)                                          \
-    X(Ssend_init, 8, "", SendsLater<trace::synchronous>)                                       \
-    X(Rsend_init, 8, "", SendsLater<trace::ready>)                                             \
-    X(Recv, 8, "recv", Receives)                                                               \
-    X(Irecv, 8, "irecv", Posts<false>)                                                         \
-    X(Recv_init, 8, "", Posts<true>)                                                           \
-    X(Mrecv, 8, "mrecv", TakesMessage)                                                         \
-    X(Imrecv, 8, "imrecv", TakesMessage)                                                       \
-    X(Sendrecv, 16, "sendrecv", Exchanges)                                                     \
-    X(Sendrecv_replace, 16, "sendrecv_replace", Exchanges)                                     \
-    X(Allgatherv, 8, "allgatherv", Allgathers)                                                 \
-    X(Gatherv, 16, "gatherv", Gathers)                                                         \
-    X(Scatterv, 16, "scatterv", Scatters)                                                      \
-    X(Alltoallv, 16, "alltoallv", Exchanged)                                                   \
-    X(Alltoallw, 16, "alltoallw", Exchanged)                                                   \
-    X(Scan, 8, "scan", Everyones<trace::scan>)                                                 \
-    X(Exscan, 8, "exscan", Everyones<trace::exscan>)                                           \
-    X(Ibcast, 8, "ibcast", Rooted<trace::bcast>)                                               \
-    X(Ireduce, 8, "ireduce", Rooted<trace::reduce>)                                            \
-    X(Iscatter, 16, "iscatter", Rooted<trace::scatter>)                                        \
-    X(Igather, 16, "igather", Rooted<trace::gather>)                                           \
-    X(Iallreduce, 8, "iallreduce", Everyones<trace::allreduce>)                                \
-    X(Iallgather, 8, "iallgather", Everyones<trace::allgather>)                                \
-    X(Ialltoall, 8, "ialltoall", Everyones<trace::alltoall>)                                   \
-    X(Ireduce_scatter, 8, "ireduce_scatter", Everyones<trace::reduce_scatter>)                 \
-    X(Ireduce_scatter_block, 8, "ireduce_scatter_block", Everyones<trace::reduce_scatter>)     \
-    X(Iscan, 8, "iscan", Everyones<trace::scan>)                                               \
-    X(Iexscan, 8, "iexscan", Everyones<trace::exscan>)                                         \
-    X(Iallgatherv, 16, "iallgatherv", Allgathers)                                              \
-    X(Igatherv, 16, "igatherv", Gathers)                                                       \
-    X(Iscatterv, 16, "iscatterv", Scatters)                                                    \
-    X(Ialltoallv, 16, "ialltoallv", Exchanged)                                                 \
-    X(Ialltoallw, 16, "ialltoallw", Exchanged)                                                 \
-    X(Neighbor_allgather, 8, "neighbor_allgather", Neighbours<trace::neighbor_allgather>)      \
-    X(Neighbor_allgatherv, 8, "neighbor_allgatherv", Neighbours<trace::neighbor_allgather>)    \
-    X(Neighbor_alltoall, 8, "neighbor_alltoall", Neighbours<trace::neighbor_alltoall>)         \
-    X(Neighbor_alltoallv, 16, "neighbor_alltoallv", Neighbours<trace::neighbor_alltoall>)      \
-    X(Neighbor_alltoallw, 16, "neighbor_alltoallw", Neighbours<trace::neighbor_alltoall>)      \
-    X(Ineighbor_allgather, 8, "ineighbor_allgather", Neighbours<trace::neighbor_allgather>)    \
+#define HOCKNEY_SIZED_WATCHED(X) \
+    X(Send, 8, "send", Sends<trace::standard>) X(Bsend, 8, "bsend", Sends<trace::buffered>) \
+    X(Ssend, 8, "ssend", Sends<trace::synchronous>) X(Rsend, 8, "rsend", Sends<trace::ready>) \
+    X(Isend, 8, "isend", Sends<trace::standard>) X(Ibsend, 8, "ibsend", Sends<trace::buffered>) \
+    X(Issend, 8, "issend", Sends<trace::synchronous>) X(Irsend, 8, "irsend", Sends<trace::ready>) \
+    X(Send_init, 8, "", SendsLater<trace::standard>) X(Bsend_init, 8, "", SendsLater<trace::buffered>) \
+    X(Ssend_init, 8, "", SendsLater<trace::synchronous>) X(Rsend_init, 8, "", SendsLater<trace::ready>) \
+    X(Recv, 8, "recv", Receives) X(Irecv, 8, "irecv", Posts<false>) X(Recv_init, 8, "", Posts<true>) \
+    X(Mrecv, 8, "mrecv", TakesMessage) X(Imrecv, 8, "imrecv", TakesMessage) \
+    X(Sendrecv, 16, "sendrecv", Exchanges) X(Sendrecv_replace, 16, "sendrecv_replace", Exchanges) \
+    X(Allgatherv, 8, "allgatherv", Allgathers) X(Gatherv, 16, "gatherv", Gathers) \
+    X(Scatterv, 16, "scatterv", Scatters) X(Alltoallv, 16, "alltoallv", Exchanged) \
+    X(Alltoallw, 16, "alltoallw", Exchanged) X(Scan, 8, "scan", Everyones<trace::scan>) \
+    X(Exscan, 8, "exscan", Everyones<trace::exscan>) X(Ibcast, 8, "ibcast", Rooted<trace::bcast>) \
+    X(Ireduce, 8, "ireduce", Rooted<trace::reduce>) X(Iscatter, 16, "iscatter", Rooted<trace::scatter>) \
+    X(Igather, 16, "igather", Rooted<trace::gather>) \
+    X(Iallreduce, 8, "iallreduce", Everyones<trace::allreduce>) \
+    X(Iallgather, 8, "iallgather", Everyones<trace::allgather>) \
+    X(Ialltoall, 8, "ialltoall", Everyones<trace::alltoall>) \
+    X(Ireduce_scatter, 8, "ireduce_scatter", Everyones<trace::reduce_scatter>) \
+    X(Ireduce_scatter_block, 8, "ireduce_scatter_block", Everyones<trace::reduce_scatter>) \
+    X(Iscan, 8, "iscan", Everyones<trace::scan>) X(Iexscan, 8, "iexscan", Everyones<trace::exscan>) \
+    X(Iallgatherv, 16, "iallgatherv", Allgathers) X(Igatherv, 16, "igatherv", Gathers) \
+    X(Iscatterv, 16, "iscatterv", Scatters) X(Ialltoallv, 16, "ialltoallv", Exchanged) \
+    X(Ialltoallw, 16, "ialltoallw", Exchanged) \
+    X(Neighbor_allgather, 8, "neighbor_allgather", Neighbours<trace::neighbor_allgather>) \
+    X(Neighbor_allgatherv, 8, "neighbor_allgatherv", Neighbours<trace::neighbor_allgather>) \
+    X(Neighbor_alltoall, 8, "neighbor_alltoall", Neighbours<trace::neighbor_alltoall>) \
+    X(Neighbor_alltoallv, 16, "neighbor_alltoallv", Neighbours<trace::neighbor_alltoall>) \
+    X(Neighbor_alltoallw, 16, "neighbor_alltoallw", Neighbours<trace::neighbor_alltoall>) \
+    X(Ineighbor_allgather, 8, "ineighbor_allgather", Neighbours<trace::neighbor_allgather>) \
     X(Ineighbor_allgatherv, 16, "ineighbor_allgatherv", Neighbours<trace::neighbor_allgather>) \
-    X(Ineighbor_alltoall, 8, "ineighbor_alltoall", Neighbours<trace::neighbor_alltoall>)       \
-    X(Ineighbor_alltoallv, 16, "ineighbor_alltoallv", Neighbours<trace::neighbor_alltoall>)    \
+    X(Ineighbor_alltoall, 8, "ineighbor_alltoall", Neighbours<trace::neighbor_alltoall>) \
+    X(Ineighbor_alltoallv, 16, "ineighbor_alltoallv", Neighbours<trace::neighbor_alltoall>) \
     X(Ineighbor_alltoallw, 16, "ineighbor_alltoallw", Neighbours<trace::neighbor_alltoall>)
 
-#define HOCKNEY_UNSIZED_WATCHED(X)                                     \
-    X(Wait, 8, "wait", Completes)                                      \
-    X(Waitall, 8, "waitall", Completes)                                \
-    X(Waitany, 8, "waitany", CompletesOne)                             \
-    X(Waitsome, 8, "waitsome", CompletesSome<true>)                    \
-    X(Test, 8, "", Completes)                                          \
-    X(Testall, 8, "", Completes)                                       \
-    X(Testany, 8, "", CompletesOne)                                    \
-    X(Testsome, 8, "", CompletesSome<false>)                           \
-    X(Start, 8, "", Starts)                                            \
-    X(Startall, 8, "", Starts)                                         \
-    X(Request_free, 8, "", FreesRequest)                               \
-    X(Cancel, 8, "", Cancels)                                          \
-    X(Probe, 8, "", Probes<trace::probe>)                              \
-    X(Iprobe, 8, "", Probes<trace::probe>)                             \
-    X(Mprobe, 8, "", Probes<trace::mprobe>)                            \
-    X(Improbe, 8, "", Probes<trace::mprobe>)                           \
-    X(Ibarrier, 8, "ibarrier", Everyones<trace::barrier>)              \
-    X(Comm_dup, 8, "", Makes<trace::duplicated>)                       \
-    X(Comm_dup_with_info, 8, "", Makes<trace::duplicated>)             \
-    X(Comm_idup, 8, "", DuplicatesLater)                               \
-    X(Comm_split, 8, "", Makes<trace::split>)                          \
-    X(Comm_split_type, 8, "", Makes<trace::split>)                     \
-    X(Comm_create, 8, "", Makes<trace::created>)                       \
-    X(Comm_create_group, 8, "", Makes<trace::created>)                 \
-    X(Cart_create, 8, "", Makes<trace::with_topology>)                 \
-    X(Cart_sub, 8, "", Makes<trace::split>)                            \
-    X(Graph_create, 8, "", Makes<trace::with_topology>)                \
-    X(Dist_graph_create, 16, "", Makes<trace::with_topology>)          \
+#define HOCKNEY_UNSIZED_WATCHED(X) \
+    X(Wait, 8, "wait", Completes) X(Waitall, 8, "waitall", Completes) \
+    X(Waitany, 8, "waitany", CompletesOne) X(Waitsome, 8, "waitsome", CompletesSome<true>) \
+    X(Test, 8, "", Completes) X(Testall, 8, "", Completes) X(Testany, 8, "", CompletesOne) \
+    X(Testsome, 8, "", CompletesSome<false>) X(Start, 8, "", Starts) X(Startall, 8, "", Starts) \
+    X(Request_free, 8, "", FreesRequest) X(Cancel, 8, "", Cancels) X(Probe, 8, "", Probes<trace::probe>) \
+    X(Iprobe, 8, "", Probes<trace::probe>) X(Mprobe, 8, "", Probes<trace::mprobe>) \
+    X(Improbe, 8, "", Probes<trace::mprobe>) X(Ibarrier, 8, "ibarrier", Everyones<trace::barrier>) \
+    X(Comm_dup, 8, "", Makes<trace::duplicated>) X(Comm_dup_with_info, 8, "", Makes<trace::duplicated>) \
+    X(Comm_idup, 8, "", DuplicatesLater) X(Comm_split, 8, "", Makes<trace::split>) \
+    X(Comm_split_type, 8, "", Makes<trace::split>) X(Comm_create, 8, "", Makes<trace::created>) \
+    X(Comm_create_group, 8, "", Makes<trace::created>) X(Cart_create, 8, "", Makes<trace::with_topology>) \
+    X(Cart_sub, 8, "", Makes<trace::split>) X(Graph_create, 8, "", Makes<trace::with_topology>) \
+    X(Dist_graph_create, 16, "", Makes<trace::with_topology>) \
     X(Dist_graph_create_adjacent, 16, "", Makes<trace::with_topology>) \
-    X(Intercomm_create, 8, "", Makes<trace::joined_groups>)            \
-    X(Intercomm_merge, 8, "", Makes<trace::joined_groups>)             \
-    X(Comm_free, 8, "", FreesComm)                                     \
+    X(Intercomm_create, 8, "", Makes<trace::joined_groups>) \
+    X(Intercomm_merge, 8, "", Makes<trace::joined_groups>) X(Comm_free, 8, "", FreesComm) \
     X(Comm_disconnect, 8, "", FreesComm)
 
 // X(name): what is no message and is named in a trace: one-sided communication, files, and other worlds. The
 // former also with counts that may be larger.
-// clang-format off
 #define HOCKNEY_SIZED_NAMED(X) \
     X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Put) X(Get) X(Accumulate) X(Get_accumulate) \
     X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate) X(File_read) X(File_read_all) X(File_read_at) \

@@ -9,6 +9,10 @@ namespace {
 auto& kept_handles = *new std::vector<MPI_Request>;
 auto& own_statuses = *new std::vector<MPI_Status>;
 
+bool is_rooted(trace::Operation operation) {
+    return operation <= trace::reduce || operation == trace::gatherv || operation == trace::scatterv;
+}
+
 }  // namespace
 
 std::vector<MPI_Request>& Completes::handles() { return kept_handles; }
@@ -65,14 +69,12 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
         trace::Event event(trace::wait, visit, 1 + 3 * completed.size());
         event.add(completed.size());
         for (const Completed& one : completed) {
-            event.add(static_cast<std::uint64_t>(latest - one.request.number));
-            if (one.request.wild != 0) event.add(static_cast<std::uint64_t>(one.source)).add_signed(one.tag);
+            event.add(latest - one.request.number);
+            if (one.request.wild != 0) event.add(one.source, trace::Signed{one.tag});
         }
     }
     for (const std::int64_t number : cancelled)
-        trace::Event(trace::dropped, visit)
-            .add(static_cast<std::uint64_t>(latest - number))
-            .add(trace::Dropped::cancelled);
+        trace::Event(trace::dropped, visit).add(latest - number, trace::Dropped::cancelled);
 }
 
 void Starts::write(const trace::Visit& visit) const {
@@ -87,7 +89,7 @@ void Starts::write(const trace::Visit& visit) const {
     if (started.empty()) return visit.skip();
     trace::Event event(trace::start, visit, 1 + started.size());
     event.add(started.size());
-    for (const std::int64_t number : started) event.add(static_cast<std::uint64_t>(number));
+    for (const std::int64_t number : started) event.add(number);
 }
 
 void FreesRequest::write(const trace::Visit& visit) const {
@@ -96,29 +98,18 @@ void FreesRequest::write(const trace::Visit& visit) const {
     trace::requests().remove_persistent(handle);
     if (!is_active) return visit.skip();
     const std::int64_t back = trace::requests().latest() - request.number;
-    trace::Event(trace::dropped, visit).add(static_cast<std::uint64_t>(back)).add(trace::request_freed);
+    trace::Event(trace::dropped, visit).add(back, trace::request_freed);
 }
 
 void Group::write(const trace::Visit& visit) const {
-    std::uint64_t number = 0;
-    const bool has_number = is_known(visit, number);
-    if (request != nullptr) begin_request(request, has_number);
-    if (!has_number) return;
-    std::uint64_t at_root = 0, flags = request != nullptr ? trace::non_blocking : 0;
-    switch (operation) {
-        case trace::bcast:
-        case trace::scatter:
-        case trace::gather:
-        case trace::reduce:
-        case trace::gatherv:
-        case trace::scatterv:
-            at_root = static_cast<std::uint64_t>(std::max(0, root));
-            // Nobody, this one, another of its group, or one of the other group.
-            if (is_inter()) at_root = root == MPI_ROOT ? 1 : root == MPI_PROC_NULL ? 2 : at_root + 3;
-            break;
-        default:
-            break;
-    }
+    const std::int64_t on = number(visit);
+    if (request != nullptr) begin_request(request, on >= 0);
+    if (on < 0) return;
+    int at_root = is_rooted(operation) ? std::max(0, root) : 0,
+        flags = request != nullptr ? trace::non_blocking : 0;
+    // Nobody, this one, another of its group, or one of the other group.
+    if (is_inter() && is_rooted(operation))
+        at_root = root == MPI_ROOT ? 1 : root == MPI_PROC_NULL ? 2 : at_root + 3;
     std::vector<std::uint64_t> numbers;
     for (const std::vector<Bytes>& one : vectors)
         if (!is_inter()) numbers.push_back(trace::vector_number(one));
@@ -126,23 +117,20 @@ void Group::write(const trace::Visit& visit) const {
     if (!is_commutative) flags |= trace::not_commutative;
     if (!numbers.empty()) flags |= trace::has_vectors;
     trace::Event event(trace::collective, visit, 7 + numbers.size());
-    event.add(operation).add(flags).add(number).add(at_root).add(unsigned_of(bytes));
-    event.add(unsigned_of(element_B));
+    event.add(operation, flags, on, at_root, bytes, element_B);
     if (numbers.empty()) return;
     event.add(numbers.size());
     for (const std::uint64_t vector : numbers) event.add(vector);
 }
 
 void DuplicatesLater::write(const trace::Visit& visit) const {
-    std::uint64_t number = 0;
-    if (!is_known(visit, number)) return;
+    const std::int64_t of = number(visit);
+    if (of < 0) return;
     trace::Request under_way{-1, request};
     under_way.duplicate = made;
     under_way.duplicate_number = trace::duplicate_number(comm, *channel);
     trace::requests().add(*request, under_way);
-    trace::Event event(trace::made, visit);
-    event.add(number).add(trace::duplicated);
-    event.add(static_cast<std::uint64_t>(under_way.duplicate_number) + 1);
+    trace::Event(trace::made, visit).add(of, trace::duplicated, under_way.duplicate_number + 1);
 }
 
 }  // namespace hockney

@@ -20,16 +20,15 @@ struct Noted {
     Channel* channel;
     Bytes bytes = 0;
 
-    // Its number in the trace. False where it has none, and the call counts as one that is no message.
-    bool is_known(const trace::Visit& visit, std::uint64_t& number) const {
+    // Its number in the trace. Below 0 where it has none, and the call counts as one that is no message.
+    std::int64_t number(const trace::Visit& visit) const {
         const std::int64_t found = channel != nullptr ? trace::comm_number(comm, *channel) : -1;
-        number = static_cast<std::uint64_t>(found);
         if (found < 0) write_other(visit);
-        return found >= 0;
+        return found;
     }
     static void write_other(const trace::Visit& visit) {
-        const std::uint64_t number = trace::name_number(visit.name());
-        trace::Event(trace::other, visit).add(number);
+        const std::uint64_t name = trace::name_number(visit.name());
+        trace::Event(trace::other, visit).add(name);
     }
 };
 
@@ -41,18 +40,16 @@ class OwnStatus {
     }
     const MPI_Status& operator*() const { return *status_; }
     const MPI_Status* operator->() const { return status_; }
-    std::uint64_t bytes() const {
+    MPI_Count bytes() const {
         MPI_Count count = 0;
         PMPI_Get_elements_x(status_, MPI_BYTE, &count);
-        return static_cast<std::uint64_t>(std::max<MPI_Count>(0, count));
+        return std::max<MPI_Count>(0, count);
     }
 
   private:
     MPI_Status own_{};
     MPI_Status*& status_;
 };
-
-inline std::uint64_t unsigned_of(Bytes number) { return static_cast<std::uint64_t>(number); }
 
 inline std::uint8_t wild_of(int source, int tag) {
     return static_cast<std::uint8_t>((source == MPI_ANY_SOURCE ? trace::any_source : 0) |
@@ -76,23 +73,16 @@ struct Sends : Noted {
         bytes = bytes_of(count, type);
     }
     void write(const trace::Visit& visit) const {
-        std::uint64_t number = 0;
-        const bool has_message = to != MPI_PROC_NULL && is_known(visit, number);
         if (to == MPI_PROC_NULL) visit.skip();
+        const std::int64_t on = to != MPI_PROC_NULL ? number(visit) : -1;
         if (request.at != nullptr && is_persistent)
-            trace::requests().add_persistent(*request.at, has_message, 0);
+            trace::requests().add_persistent(*request.at, on >= 0, 0);
         else if (request.at != nullptr)
-            begin_request(request.at, has_message);
-        if (!has_message) return;
-        const trace::Kind kind = is_persistent           ? trace::send_init
-                                 : request.at != nullptr ? trace::isend
-                                                         : trace::send;
-        trace::Event event(kind, visit);
-        event.add(number)
-            .add(static_cast<std::uint64_t>(to))
-            .add_signed(tag)
-            .add(unsigned_of(bytes))
-            .add(mode);
+            begin_request(request.at, on >= 0);
+        const trace::Kind later = is_persistent ? trace::send_init : trace::isend;
+        if (on < 0) return;
+        trace::Event(request.at != nullptr ? later : trace::send, visit)
+            .add(on, to, trace::Signed{tag}, bytes, mode);
     }
 
     int to, tag;
@@ -112,12 +102,10 @@ struct Receives : Noted {
         bytes = bytes_of(count, type);
     }
     void write(const trace::Visit& visit) const {
-        std::uint64_t number = 0;
         if (from == MPI_PROC_NULL) return visit.skip();
-        if (!is_known(visit, number)) return;
-        trace::Event event(trace::recv, visit);
-        event.add(number).add(static_cast<std::uint64_t>(got->MPI_SOURCE)).add_signed(got->MPI_TAG);
-        event.add(got.bytes());
+        const std::int64_t on = number(visit);
+        if (on < 0) return;
+        trace::Event(trace::recv, visit).add(on, got->MPI_SOURCE, trace::Signed{got->MPI_TAG}, got.bytes());
     }
 
     int from;
@@ -134,20 +122,19 @@ struct Posts : Noted {
         bytes = bytes_of(count, type);
     }
     void write(const trace::Visit& visit) const {
-        std::uint64_t number = 0;
         const std::uint8_t wild = wild_of(from, tag);
-        const bool has_message = from != MPI_PROC_NULL && is_known(visit, number);
         if (from == MPI_PROC_NULL) visit.skip();
+        const std::int64_t on = from != MPI_PROC_NULL ? number(visit) : -1;
         if (is_persistent)
-            trace::requests().add_persistent(*request, has_message, wild);
+            trace::requests().add_persistent(*request, on >= 0, wild);
         else
-            begin_request(request, has_message, wild);
-        if (!has_message) return;
+            begin_request(request, on >= 0, wild);
+        if (on < 0) return;
         trace::Event event(is_persistent ? trace::recv_init : trace::irecv, visit);
-        event.add(number).add(wild);
-        if ((wild & trace::any_source) == 0) event.add(static_cast<std::uint64_t>(from));
-        if ((wild & trace::any_tag) == 0) event.add_signed(tag);
-        event.add(unsigned_of(bytes));
+        event.add(on, wild);
+        if ((wild & trace::any_source) == 0) event.add(from);
+        if ((wild & trace::any_tag) == 0) event.add(trace::Signed{tag});
+        event.add(bytes);
     }
 
     int from, tag;
@@ -169,15 +156,14 @@ struct Exchanges : Noted {
         bytes = bytes_of(count, type);
     }
     void write(const trace::Visit& visit) const {
-        std::uint64_t number = 0;
-        if (to == MPI_PROC_NULL && from == MPI_PROC_NULL) return visit.skip();
-        if (!is_known(visit, number)) return;
-        trace::Event event(trace::sendrecv, visit);
         const bool sends = to != MPI_PROC_NULL, receives = from != MPI_PROC_NULL;
-        event.add(number).add_signed(sends ? to : trace::proc_null).add_signed(sends ? tag : 0);
-        event.add(sends ? unsigned_of(bytes) : 0);
-        event.add_signed(receives ? got->MPI_SOURCE : trace::proc_null);
-        event.add_signed(receives ? got->MPI_TAG : 0).add(receives ? got.bytes() : 0);
+        if (!sends && !receives) return visit.skip();
+        const std::int64_t on = number(visit);
+        if (on < 0) return;
+        trace::Event event(trace::sendrecv, visit);
+        event.add(on, trace::Signed{sends ? to : trace::proc_null}, trace::Signed{sends ? tag : 0},
+                  sends ? bytes : 0, trace::Signed{receives ? got->MPI_SOURCE : trace::proc_null},
+                  trace::Signed{receives ? got->MPI_TAG : 0}, receives ? got.bytes() : 0);
     }
 
     int to, tag, from;
@@ -217,12 +203,10 @@ struct Probes : Noted {
     Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, int* flag, MPI_Status*& status)
         : Probes(visit, from_rank, on, flag, status) {}
     void write(const trace::Visit& visit) const {
-        std::uint64_t number = 0;
         if (has_found != nullptr && *has_found == 0) return visit.poll();
         if (from == MPI_PROC_NULL) return visit.skip();
-        if (!is_known(visit, number)) return;
-        trace::Event event(kind, visit);
-        event.add(number).add(static_cast<std::uint64_t>(got->MPI_SOURCE)).add_signed(got->MPI_TAG);
+        const std::int64_t on = number(visit);
+        if (on >= 0) trace::Event(kind, visit).add(on, got->MPI_SOURCE, trace::Signed{got->MPI_TAG});
     }
 
   private:

@@ -236,12 +236,11 @@ struct Makes : Noted {
         (keep(others), ...);
     }
     void write(const trace::Visit& visit) const {
-        std::uint64_t number = 0;
-        if (!is_known(visit, number)) return;
+        const std::int64_t of = number(visit);
+        if (of < 0) return;
         std::int64_t fresh = -1;
         if (made != nullptr && *made != MPI_COMM_NULL) fresh = trace::comm_number(*made, Channel::of(*made));
-        trace::Event event(trace::made, visit);
-        event.add(number).add(how).add(fresh < 0 ? 0 : static_cast<std::uint64_t>(fresh) + 1);
+        trace::Event(trace::made, visit).add(of, how, std::max<std::int64_t>(fresh, -1) + 1);
     }
 
     const MPI_Comm* made = nullptr;
@@ -269,14 +268,14 @@ struct DuplicatesLater : Noted {
 struct FreesComm : Noted {
     FreesComm(const trace::Visit& visit, const MPI_Comm* freed) {
         if (visit.is_traced() && *freed != MPI_COMM_NULL)
-            number = trace::comm_number(*freed, Channel::of(*freed));
+            gone = trace::comm_number(*freed, Channel::of(*freed));
     }
     void write(const trace::Visit& visit) const {
-        if (number < 0) return write_other(visit);
-        trace::Event(trace::freed, visit).add(static_cast<std::uint64_t>(number));
+        if (gone < 0) return write_other(visit);
+        trace::Event(trace::freed, visit).add(gone);
     }
 
-    std::int64_t number = trace::Traced::outside;
+    std::int64_t gone = trace::Traced::outside;
 };
 
 }  // namespace hockney

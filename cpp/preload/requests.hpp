@@ -4,10 +4,12 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <unordered_map>
-#include <vector>
 
 namespace hockney::trace {
 
@@ -35,41 +37,30 @@ class Requests {
     std::int64_t latest() const { return next_ - 1; }
 
     void add(MPI_Request handle, const Request& request) {
-        int at = free_;
-        if (at != none)
-            free_ = places_[at].next;
-        else {
-            at = static_cast<int>(places_.size());
-            places_.emplace_back();
-        }
-        places_[at] = {request, none};
-        Chain& chain = chains_[bits(handle)];
-        (chain.first == none ? chain.first : places_[chain.last].next) = at;
-        chain.last = at;
+        under_way_[bits(handle)].push_back(request);
         needs_status_ += needs_status(request) ? 1 : 0;
     }
 
     // False where none is under way. Of several the one of that place, or the first.
     bool take(MPI_Request handle, const void* place, Request& request) {
-        const auto found = chains_.find(bits(handle));
-        if (found == chains_.end() || found->second.first == none) return false;
-        Chain& chain = found->second;
-        int before = none, at = before_place(chain, place, before);
-        request = places_[at].request;
-        (before == none ? chain.first : places_[before].next) = places_[at].next;
-        if (chain.last == at) chain.last = before;
-        places_[at].next = free_;
-        free_ = at;
+        Alike* const alike = find(handle);
+        if (alike == nullptr) return false;
+        const auto end = alike->begin() +
+                         std::min<std::ptrdiff_t>(most_compared, static_cast<std::ptrdiff_t>(alike->size()));
+        const auto found =
+            std::find_if(alike->begin(), end, [&](const Request& one) { return one.place == place; });
+        const auto taken = found != end ? found : alike->begin();
+        request = *taken;
+        alike->erase(taken);
         needs_status_ -= needs_status(request) ? 1 : 0;
         return true;
     }
 
     void cancel(MPI_Request handle) {
-        const auto found = chains_.find(bits(handle));
-        if (found == chains_.end() || found->second.first == none) return;
-        Request& request = places_[found->second.first].request;
-        needs_status_ += needs_status(request) ? 0 : 1;
-        request.is_cancelled = true;
+        Alike* const alike = find(handle);
+        if (alike == nullptr) return;
+        needs_status_ += needs_status(alike->front()) ? 0 : 1;
+        alike->front().is_cancelled = true;
     }
 
     // Whether the status of one that is under way says what the trace needs.
@@ -85,16 +76,9 @@ class Requests {
     void remove_persistent(MPI_Request handle) { persistent_.erase(bits(handle)); }
 
   private:
-    static constexpr int none = -1;
+    using Alike = std::deque<Request>;
     // Places that are compared: more have the same handle only where they are all over.
-    static constexpr int most_compared = 64;
-    struct Place {
-        Request request;
-        int next;
-    };
-    struct Chain {
-        int first = none, last = none;
-    };
+    static constexpr std::ptrdiff_t most_compared = 64;
 
     static std::uint64_t bits(MPI_Request handle) {
         std::uint64_t all = 0;
@@ -102,24 +86,15 @@ class Requests {
         return all;
     }
     static bool needs_status(const Request& request) { return request.wild != 0 || request.is_cancelled; }
-    int before_place(const Chain& chain, const void* place, int& before) const {
-        int last = none, compared = 0;
-        for (int at = chain.first; at != none && compared++ < most_compared; at = places_[at].next) {
-            if (places_[at].request.place == place) {
-                before = last;
-                return at;
-            }
-            last = at;
-        }
-        return chain.first;
+    Alike* find(MPI_Request handle) {
+        const auto found = under_way_.find(bits(handle));
+        return found != under_way_.end() && !found->second.empty() ? &found->second : nullptr;
     }
 
     std::int64_t next_ = 0, next_persistent_ = 0;
     long needs_status_ = 0;
-    std::vector<Place> places_;
-    int free_ = none;
     // Never smaller: as many as were under way at a time.
-    std::unordered_map<std::uint64_t, Chain> chains_;
+    std::unordered_map<std::uint64_t, Alike> under_way_;
     std::unordered_map<std::uint64_t, Persistent> persistent_;
 };
 

@@ -123,7 +123,7 @@ void Visit::leave() {
         const char* const first = early.load();
         const std::string text =
             std::string(second) + " while another thread was in " + (first != nullptr ? first : "MPI");
-        Event(refused, *this, 4 + text.size()).add(text);
+        Event(refused, *this, 4 + text.size()).add_text(text);
         is_traced_ = false;
         if (recorder->is_stopped) return;
         recorder->file.header().text_B = static_cast<std::uint32_t>(text.size());
@@ -194,10 +194,9 @@ Event::Event(Kind kind, const Visit& visit, std::size_t most_numbers) : kind_(ki
     }
     ++at_;
     const bool is_fresh = to.is_fresh;
-    add(static_cast<std::uint64_t>((is_fresh ? visit.gap_ns_ : 0) + to.carried_ns));
-    if (to.has_cpu) add(static_cast<std::uint64_t>((is_fresh ? visit.gap_cpu_ns_ : 0) + to.carried_cpu_ns));
-    add(static_cast<std::uint64_t>(is_fresh ? visit.end_ns_ - visit.start_ns_ : 0));
-    add(site);
+    add((is_fresh ? visit.gap_ns_ : 0) + to.carried_ns);
+    if (to.has_cpu) add((is_fresh ? visit.gap_cpu_ns_ : 0) + to.carried_cpu_ns);
+    add(is_fresh ? visit.end_ns_ - visit.start_ns_ : 0, site);
     to.carried_ns = to.carried_cpu_ns = 0;
     to.is_fresh = false;
 }
@@ -206,7 +205,7 @@ Event::~Event() {
     if (at_ != nullptr) recorder->file.commit(kind_, at_);
 }
 
-Event& Event::add(const std::string& text) {
+Event& Event::add_text(const std::string& text) {
     add(text.size());
     if (at_ != nullptr) at_ = std::copy(text.begin(), text.end(), at_);
     return *this;
@@ -219,7 +218,7 @@ std::uint64_t site_number(const void* site) {
     const std::uint64_t number = recorder->sites.size();
     recorder->sites[site] = number;
     const std::string text = described(site);
-    Event(Kind::site, 2 * number_B + text.size()).add(number).add(text);
+    Event(Kind::site, 2 * number_B + text.size()).add(number).add_text(text);
     return number;
 }
 
@@ -230,7 +229,7 @@ std::uint64_t name_number(const char* name) {
     const std::uint64_t number = recorder->names.size();
     recorder->names[name] = number;
     const std::string text = name;
-    Event(Kind::name, 2 * number_B + text.size()).add(number).add(text);
+    Event(Kind::name, 2 * number_B + text.size()).add(number).add_text(text);
     return number;
 }
 
@@ -245,8 +244,8 @@ std::uint64_t vector_number(const std::vector<Bytes>& bytes) {
         recorder->vectors_B = 0;
     }
     Event event(Kind::vector, (2 + bytes.size()) * number_B);
-    event.add(number).add(bytes.size());
-    for (const Bytes size_B : bytes) event.add(static_cast<std::uint64_t>(size_B));
+    event.add(number, bytes.size());
+    for (const Bytes size_B : bytes) event.add(size_B);
     recorder->vectors[bytes] = number;
     return number;
 }
@@ -300,7 +299,7 @@ void calibrate(Header& header) {
         else
             own->requests.take(request, &request, made);
         Event event(isend, visit);
-        event.add(channel.ranks() > 0 ? 0 : 1).add(1).add_signed(2).add(3).add(0);
+        event.add(channel.ranks(), 1, Signed{2}, 3, 0);
         wall.push_back(visit.gap_ns());
         cpu.push_back(visit.gap_cpu_ns());
     }

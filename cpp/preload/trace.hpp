@@ -85,6 +85,18 @@ class Once {
     std::int64_t start_ns_ = 0, start_cpu_ns_ = 0;
 };
 
+// How a number is written; one that may be below 0 as `Signed`.
+struct Signed {
+    std::int64_t number;
+};
+inline std::uint64_t wire(Signed s) {
+    return (static_cast<std::uint64_t>(s.number) << 1) ^ static_cast<std::uint64_t>(s.number >> 63);
+}
+template <class Number>
+std::uint64_t wire(Number number) {
+    return static_cast<std::uint64_t>(number);
+}
+
 // A record, from its construction to its end. What it names was defined before.
 class Event {
   public:
@@ -96,18 +108,19 @@ class Event {
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
 
-    Event& add(std::uint64_t number) {
-        if (at_ == nullptr) return *this;
-        for (; number >= 0x80; number >>= 7) *at_++ = static_cast<unsigned char>(number | 0x80);
-        *at_++ = static_cast<unsigned char>(number);
+    template <class... Numbers>
+    Event& add(Numbers... numbers) {
+        if (at_ != nullptr) (put(wire(numbers)), ...);
         return *this;
     }
-    Event& add_signed(std::int64_t number) {
-        return add((static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63));
-    }
-    Event& add(const std::string& text);
+    Event& add_text(const std::string& text);
 
   private:
+    void put(std::uint64_t number) {
+        for (; number >= 0x80; number >>= 7) *at_++ = static_cast<unsigned char>(number | 0x80);
+        *at_++ = static_cast<unsigned char>(number);
+    }
+
     Kind kind_;
     unsigned char* at_;
 };

@@ -38,7 +38,7 @@ void add_runs(std::vector<std::int64_t>& numbers, const Ranks& ranks) {
         std::size_t next = i + 1;
         while (next < ranks.size() && ranks[next] == ranks[next - 1] + 1) ++next;
         const std::int64_t first = ranks[i] - end;
-        numbers.push_back((first << 1) ^ (first >> 63));
+        numbers.push_back(static_cast<std::int64_t>(wire(Signed{first})));
         numbers.push_back(static_cast<std::int64_t>(next - i));
         end = ranks[next - 1] + 1;
         ++numbers[count_at];
@@ -112,9 +112,8 @@ std::int64_t define(MPI_Comm comm, Traced& traced) {
     }
     const std::int64_t number = next_comm++;
     Event event(Kind::comm, (4 + numbers.size()) * number_B);
-    event.add(static_cast<std::uint64_t>(number)).add(static_cast<std::uint64_t>(rank));
-    event.add(ordinal).add(flags);
-    for (const std::int64_t one : numbers) event.add(static_cast<std::uint64_t>(one));
+    event.add(number, rank, ordinal, flags);
+    for (const std::int64_t one : numbers) event.add(one);
     return number;
 }
 
