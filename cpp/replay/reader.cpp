@@ -197,8 +197,9 @@ void RankReader::collective(TraceEvent& event) {
     event.flags = byte();
     communicator_of(event);
     const Communicator& place = communicator(event.communicator);
+    // Between groups: 3 and a rank of the other one, or what the rank itself is.
     event.root = static_cast<std::int32_t>(
-        number_below(std::max(place.peers().size(), place.members->size()), "root"));
+        number_below(place.peers().size() + (place.remote == nullptr ? 0 : 3), "root"));
     event.bytes = bytes();
     event.element_B = static_cast<std::int32_t>(number_below(std::uint64_t{1} << 31U, "an element of"));
     event.element_B = std::max(event.element_B, 1);
@@ -310,7 +311,10 @@ bool RankReader::next(TraceEvent& event) {
         case trace::made:
             communicator_of(event);
             event.flags = byte();
-            varint();
+            // MPI_Comm_create_group is called by the members alone: they synchronise with each other.
+            if (const auto made = number_below(known().communicator.size() + 1, "communicator");
+                event.flags == trace::created)
+                event.communicator = static_cast<std::int32_t>(made) - 1;
             return true;
         case trace::freed:
             communicator_of(event);

@@ -127,7 +127,7 @@ void Recording::survey(int rank) {
             other.time_s += 1e-9 * static_cast<double>(event.inside_ns);
         }
         CollectiveCall call{};
-        if (event.kind == trace::collective || event.kind == trace::made) {
+        if (event.communicator >= 0 && (event.kind == trace::collective || event.kind == trace::made)) {
             if (reader.communicator(event.communicator).remote != nullptr) {
                 ++between_groups_;
             } else if (call_of(event, mine, call)) {

@@ -210,7 +210,7 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
             return wait(rank, mine, event, acts);
         case trace::collective:
         case trace::made:
-            return collective(rank, mine, event, acts);
+            return place >= 0 ? collective(rank, mine, event, acts) : void();
         default:
             return;
     }
