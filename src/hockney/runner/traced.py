@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hockney import reading, writing
+from hockney.errors import RequestError
 from hockney.units import counted, format_bytes
 
 HEADER = struct.Struct("<8sIIIIQQQ64s128sQII")
@@ -102,7 +103,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> _RankFile | None:
     """None for what no layer wrote."""
-    with suppress(OSError, reading.RequestError):
+    with suppress(OSError, RequestError):
         head = reading.beginning(path, HEADER_B)
         if len(head) < HEADER_B or not head.startswith(MAGIC):
             return None

@@ -218,7 +218,7 @@ def test_neighbours(mpi: Mpi, tmp_path: Path) -> None:
 def test_communicators(mpi: Mpi, tmp_path: Path) -> None:
     """The same members in the same order and the same ordinal name a communicator alike on all ranks."""
     found = recorded(mpi, tmp_path, "communicators")[0]
-    named: dict[tuple[object, ...], set[int]] = {}
+    named: dict[tuple[tuple[tuple[int, ...], ...], int], set[int]] = {}
     for one in found:
         for comm in one.comms.values():
             mine = comm.others if comm.flags & 1 and one.rank not in comm.members else comm.members
@@ -226,9 +226,9 @@ def test_communicators(mpi: Mpi, tmp_path: Path) -> None:
             groups = (
                 sorted([tuple(comm.members), tuple(comm.others)]) if comm.flags & 1 else [tuple(comm.members)]
             )
-            named.setdefault((*groups, comm.ordinal), set()).add(one.rank)
-    for (*groups, _), ranks in named.items():
-        assert ranks == {rank for group in groups for rank in group}, named
+            named.setdefault((tuple(groups), comm.ordinal), set()).add(one.rank)
+    for (sides, _), ranks in named.items():
+        assert ranks == {rank for side in sides for rank in side}, named
     first, second, third = found
     half = third.of("made")[1]
     assert half == (2, 1, -1)
