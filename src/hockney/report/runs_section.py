@@ -36,9 +36,10 @@ def section(app: App, runs: Runs, report: Callable[[AppRecord], ReportedRun], pr
         name_series(reported)
         page.figures = figures(app.name, app.title, app.unit, reported)
         page.tables.insert(0, runs_table(reported, app.unit, app.rate))
-        page.note = " ".join(
-            filter(None, [app.about, *_about_predictions(app, reported, runs.basis, reasons, assumptions)])
-        )
+        has_bound = any(run.bound_share is not None for run in reported)
+        bound = app.about_bound if has_bound else ""
+        predictions = _about_predictions(app, reported, runs.basis, reasons, assumptions)
+        page.note = " ".join(filter(None, [app.about, bound, *predictions]))
         contribution.runs += map(_data, reported)
         contribution.timed += [run.record for run in reported]
     return contribution

@@ -56,3 +56,9 @@ def test_grids_of_the_same_ranks_have_a_figure() -> None:
     labels = [text.get_text() for text in drawing.figure.axes[0].get_yticklabels()]
     assert sorted(labels) == ["1x4x1", "2x2x1", "4x1x1"]
     assert "no machine file" in made.sections[0].note
+
+
+def test_the_bound_is_explained_where_a_run_has_one() -> None:
+    for fractions, is_explained in (([0.2, 0.5], True), ([], False)):
+        made = cg(Runs([_run(2, (1, 2, 1), fractions_of_bound=fractions)]))
+        assert ("The bound: memory bandwidth" in made.sections[0].note) is is_explained
