@@ -50,6 +50,13 @@ def compiled(mpi: Mpi, folder: Path, source: str, *words: str | Path) -> Path:
     return program
 
 
+def mpi_program(*lines: str, before: str = "", code: str = "0") -> str:
+    """A C program of these lines between MPI_Init and MPI_Finalize, which ends with that code."""
+    head = f"#include <mpi.h>\n#include <stdio.h>\n#include <unistd.h>\n{before}"
+    body = ["MPI_Init(&argc, &argv);", *lines, "MPI_Finalize();", f"return {code};"]
+    return f"{head}int main(int argc, char** argv) {{\n  " + "\n  ".join(body) + "\n}\n"
+
+
 def launch_line(mpi: Mpi, ranks: int, *words: str | Path) -> list[str]:
     """What a user would type."""
     argv = [str(mpi.launcher)]

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.runner.preload.programs import compiled, every_schedule, under, watched
+from tests.runner.preload.programs import compiled, every_schedule, mpi_program, under, watched
 
 from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.runner.build import FLAGS, cxx_wrapper, files_of, sources
@@ -38,15 +38,12 @@ def test_counts_beyond_32_bits_are_passed_on_whole(mpi: Mpi, tmp_path: Path) -> 
     }
 
 
-HUGE_TYPE = (
-    "#include <mpi.h>\n"
-    "int main(int argc, char** argv) {\n"
-    "  double number = 1;\n  MPI_Datatype huge;\n"
-    "  MPI_Init(&argc, &argv);\n"
-    "  MPI_Type_contiguous(2147483647, MPI_DOUBLE, &huge);\n  MPI_Type_commit(&huge);\n"
-    "  MPI_Send(&number, 1, huge, MPI_PROC_NULL, 0, MPI_COMM_WORLD);\n"
-    "  MPI_Bcast(&number, 1, huge, 0, MPI_COMM_SELF);\n"
-    "  MPI_Type_free(&huge);\n  MPI_Finalize();\n  return 0;\n}\n"
+HUGE_TYPE = mpi_program(
+    "double number = 1;  MPI_Datatype huge;",
+    "MPI_Type_contiguous(2147483647, MPI_DOUBLE, &huge);  MPI_Type_commit(&huge);",
+    "MPI_Send(&number, 1, huge, MPI_PROC_NULL, 0, MPI_COMM_WORLD);",
+    "MPI_Bcast(&number, 1, huge, 0, MPI_COMM_SELF);",
+    "MPI_Type_free(&huge);",
 )
 """A message and a broadcast that move nothing, of one element of 2^34 − 8 bytes."""
 
@@ -98,23 +95,19 @@ TYPES = (
 )
 """Datatypes with sums whose names not every header has, and whose sizes not every library."""
 
-SUMS = (
-    "#include <mpi.h>\n"
-    "static int usable(MPI_Datatype type) {\n"
-    "  int size = 0;\n"
-    "  return type != MPI_DATATYPE_NULL && MPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;\n"
-    "}\n"
-    "int main(int argc, char** argv) {\n"
-    "  long double from[4] = {0}, into[4];\n"
-    "  MPI_Init(&argc, &argv);\n"
-    "  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);\n"
-    + "".join(
-        f"#ifdef MPI_{name}\n"
+SUMS = mpi_program(
+    "long double from[4] = {0}, into[4];",
+    "MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);",
+    *(
+        f"\n#ifdef MPI_{name}\n"
         f"  if (usable(MPI_{name})) MPI_Allreduce(from, into, 1, MPI_{name}, MPI_SUM, MPI_COMM_WORLD);\n"
         "#endif\n"
         for name in TYPES
-    )
-    + "  MPI_Finalize();\n  return 0;\n}\n"
+    ),
+    before="static int usable(MPI_Datatype type) {\n"
+    "  int size = 0;\n"
+    "  return type != MPI_DATATYPE_NULL && MPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;\n"
+    "}\n",
 )
 
 
@@ -126,13 +119,10 @@ def test_all_named_datatypes_are_known(mpi: Mpi, tmp_path: Path) -> None:
 
 
 def test_a_vector_in_too_many_pieces_is_the_librarys(mpi: Mpi, tmp_path: Path) -> None:
-    source = (
-        "#include <mpi.h>\n"
-        "int main(int argc, char** argv) {\n  static char all[2 << 20];\n"
-        "  MPI_Init(&argc, &argv);\n"
-        "  MPI_Bcast(all, 1 << 20, MPI_BYTE, 0, MPI_COMM_WORLD);\n"
-        "  MPI_Bcast(all, 1 << 10, MPI_BYTE, 0, MPI_COMM_WORLD);\n"
-        "  MPI_Finalize();\n  return 0;\n}\n"
+    source = mpi_program(
+        "static char all[2 << 20];",
+        "MPI_Bcast(all, 1 << 20, MPI_BYTE, 0, MPI_COMM_WORLD);",
+        "MPI_Bcast(all, 1 << 10, MPI_BYTE, 0, MPI_COMM_WORLD);",
     )
     program = compiled(mpi, tmp_path, source)
     table = PreloadTable(rules=[PreloadRule(operation="bcast", algorithm="chain", segment_bytes=1)])

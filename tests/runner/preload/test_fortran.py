@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
-from tests.runner.preload.programs import HERE, LIMIT_S, compiled, every_schedule, launch_line, under, watched
+from tests.runner.preload.programs import (
+    HERE,
+    LIMIT_S,
+    compiled,
+    every_schedule,
+    launch_line,
+    mpi_program,
+    under,
+    watched,
+)
 
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.mpi import Mpi
@@ -102,15 +111,13 @@ def test_a_profile_counts_what_the_program_does(mpi: Mpi, program: Path, tmp_pat
             assert f"call mpi_{call.operation}" in source[int(found[1]) - 1].lower(), call.site
 
 
-BOUND = (
-    "#include <mpi.h>\n"
-    "void mpi_allreduce_(void*, void*, const int*, const int*, const int*, const int*, int*);\n"
-    "int main(int argc, char** argv) {\n"
-    "  int number = 1, sum = 0, error = 0, count = 1, ranks;\n"
-    "  MPI_Init(&argc, &argv);\n  MPI_Comm_size(MPI_COMM_WORLD, &ranks);\n"
-    "  const int type = MPI_Type_c2f(MPI_INT), op = MPI_Op_c2f(MPI_SUM), comm = MPI_Comm_c2f(MPI_COMM_WORLD);\n"
-    "  mpi_allreduce_(&number, &sum, &count, &type, &op, &comm, &error);\n"
-    "  MPI_Finalize();\n  return sum == ranks ? 5 : 1;\n}\n"
+BOUND = mpi_program(
+    "int number = 1, sum = 0, error = 0, count = 1, ranks;",
+    "MPI_Comm_size(MPI_COMM_WORLD, &ranks);",
+    "const int type = MPI_Type_c2f(MPI_INT), op = MPI_Op_c2f(MPI_SUM), comm = MPI_Comm_c2f(MPI_COMM_WORLD);",
+    "mpi_allreduce_(&number, &sum, &count, &type, &op, &comm, &error);",
+    before="void mpi_allreduce_(void*, void*, const int*, const int*, const int*, const int*, int*);\n",
+    code="sum == ranks ? 5 : 1",
 )
 
 

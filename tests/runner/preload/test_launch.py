@@ -11,7 +11,15 @@ from tests.capabilities import lacking
 from tests.command_line import refused
 from tests.conftest import Script
 from tests.factories import not_none, written
-from tests.runner.preload.programs import answer, apply_words, compiled, every_schedule, hockney, launch_line
+from tests.runner.preload.programs import (
+    answer,
+    apply_words,
+    compiled,
+    every_schedule,
+    hockney,
+    launch_line,
+    mpi_program,
+)
 
 from hockney.errors import RequestError
 from hockney.records.preload_table import PreloadTable, load
@@ -19,12 +27,7 @@ from hockney.runner.launch_line import understand
 from hockney.runner.launchers.base import launchers
 from hockney.runner.mpi import Mpi
 
-HELLO = (
-    "#include <mpi.h>\n#include <stdio.h>\n"
-    "int main(int n, char** v) {\n"
-    '  MPI_Init(&n, &v);\n  MPI_Barrier(MPI_COMM_WORLD);\n  printf("hello %d\\n", n);\n'
-    "  MPI_Finalize();\n  return 9;\n}\n"
-)
+HELLO = mpi_program("MPI_Barrier(MPI_COMM_WORLD);", r'printf("hello %d\n", argc);', code="9")
 WITHOUT_MPI = '#include <stdio.h>\nint main(void) {\n  puts("plain");\n  return 6;\n}\n'
 
 
@@ -176,23 +179,15 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert load(tmp_path / "table.json") == table
 
 
-SIZES = (
-    "#include <mpi.h>\n"
-    "int main(int argc, char** argv) {\n"
-    "  int rank;\n"
-    "  char data[101] = {0};\n"
-    "  MPI_Comm two;\n"
-    "  MPI_Init(&argc, &argv);\n"
-    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
-    "  MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, 0, &two);\n"
-    "  const int sizes[] = {9, 10, 100, 101};\n"
-    "  for (int i = 0; i < 4; ++i) {\n"
-    "    MPI_Bcast(data, sizes[i], MPI_BYTE, 0, MPI_COMM_WORLD);\n"
-    "    if (rank < 2) MPI_Bcast(data, sizes[i], MPI_BYTE, 0, two);\n"
-    "  }\n"
-    "  MPI_Finalize();\n"
-    "  return 0;\n"
-    "}\n"
+SIZES = mpi_program(
+    "int rank;  char data[101] = {0};  MPI_Comm two;",
+    "MPI_Comm_rank(MPI_COMM_WORLD, &rank);",
+    "MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, 0, &two);",
+    "const int sizes[] = {9, 10, 100, 101};",
+    "for (int i = 0; i < 4; ++i) {",
+    "  MPI_Bcast(data, sizes[i], MPI_BYTE, 0, MPI_COMM_WORLD);",
+    "  if (rank < 2) MPI_Bcast(data, sizes[i], MPI_BYTE, 0, two);",
+    "}",
 )
 
 

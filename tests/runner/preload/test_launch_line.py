@@ -11,7 +11,7 @@ import pytest
 from tests.capabilities import lacking
 from tests.conftest import Script
 from tests.factories import not_none
-from tests.runner.preload.programs import apply_words, compiled, every_schedule, hockney, launch_line
+from tests.runner.preload.programs import apply_words, compiled, every_schedule, hockney, launch_line, mpi_program
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner import preload
@@ -177,10 +177,7 @@ def test_programs_that_a_file_names_run_without_the_layer(
     assert "names is not known" in said
 
 
-BARRIER = (
-    "#include <mpi.h>\nint main(int n, char** v) {\n  MPI_Init(&n, &v);\n  MPI_Barrier(MPI_COMM_WORLD);\n"
-    "  MPI_Finalize();\n  return 4;\n}\n"
-)
+BARRIER = mpi_program("MPI_Barrier(MPI_COMM_WORLD);", code="4")
 TELLS = (
     "#include <stdio.h>\n#include <stdlib.h>\n"
     'int main(void) {\n  const char* had = getenv("LD_PRELOAD");\n'

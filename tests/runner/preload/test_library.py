@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
-from tests.runner.preload.programs import LIMIT_S, compiled, every_schedule, under
+from tests.runner.preload.programs import LIMIT_S, compiled, every_schedule, mpi_program, under
 
 from hockney.runner.find import find, find_all
 from hockney.runner.mpi import TITLES, Mpi
@@ -29,13 +29,12 @@ def test_a_library_that_is_another_is_left_alone(
     assert done.stderr.count(said) == 1
 
 
-PLAIN = (
-    "#include <mpi.h>\n"
-    "int main(int argc, char** argv) {\n"
-    "  int one = 1, sum = 0;\n  MPI_Comm own;\n"
-    "  MPI_Init(&argc, &argv);\n  MPI_Comm_dup(MPI_COMM_SELF, &own);\n"
-    "  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, own);\n"
-    "  MPI_Comm_free(&own);\n  MPI_Finalize();\n  return 5 + sum;\n}\n"
+PLAIN = mpi_program(
+    "int one = 1, sum = 0;  MPI_Comm own;",
+    "MPI_Comm_dup(MPI_COMM_SELF, &own);",
+    "MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, own);",
+    "MPI_Comm_free(&own);",
+    code="5 + sum",
 )
 
 

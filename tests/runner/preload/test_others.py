@@ -12,7 +12,7 @@ import pytest
 from tests.capabilities import lacking
 from tests.factories import not_none
 from tests.predict.decisions.test_openmpi_traffic import Pairs, sent
-from tests.runner.preload.programs import LIMIT_S, compiled, launch_line, watched
+from tests.runner.preload.programs import LIMIT_S, compiled, launch_line, mpi_program, watched
 from tests.runner.preload.test_profile import FUNCTIONS, profile_of, sums
 
 from hockney.predict.decisions.base import decisions_for
@@ -149,20 +149,16 @@ def by_schedules(mpi: Mpi, profile: Profile) -> Pairs:
     return total
 
 
-COLLECTIVE = (
-    "#include <mpi.h>\n"
-    "static int from[80000], into[80000];\n"
-    "int main(int argc, char** argv) {\n"
-    "  MPI_Init(&argc, &argv);\n"
-    "  for (int i = 0; i < 3; ++i) MPI_Bcast(from, 75, MPI_INT, 0, MPI_COMM_WORLD);\n"
-    "  for (int i = 0; i < 2; ++i) MPI_Bcast(from, 10000, MPI_INT, 0, MPI_COMM_WORLD);\n"
-    "  for (int i = 0; i < 4; ++i) MPI_Reduce(from, into, 100, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);\n"
-    "  for (int i = 0; i < 5; ++i) MPI_Allreduce(from, into, 5120, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n"
-    "  for (int i = 0; i < 6; ++i) MPI_Allgather(from, 10, MPI_INT, into, 10, MPI_INT, MPI_COMM_WORLD);\n"
-    "  for (int i = 0; i < 7; ++i) MPI_Alltoall(from, 25, MPI_INT, into, 25, MPI_INT, MPI_COMM_WORLD);\n"
-    "  for (int i = 0; i < 8; ++i) MPI_Gather(from, 250, MPI_INT, into, 250, MPI_INT, 0, MPI_COMM_WORLD);\n"
-    "  for (int i = 0; i < 9; ++i) MPI_Scatter(from, 250, MPI_INT, into, 250, MPI_INT, 0, MPI_COMM_WORLD);\n"
-    "  MPI_Finalize();\n  return 0;\n}\n"
+COLLECTIVE = mpi_program(
+    "for (int i = 0; i < 3; ++i) MPI_Bcast(from, 75, MPI_INT, 0, MPI_COMM_WORLD);",
+    "for (int i = 0; i < 2; ++i) MPI_Bcast(from, 10000, MPI_INT, 0, MPI_COMM_WORLD);",
+    "for (int i = 0; i < 4; ++i) MPI_Reduce(from, into, 100, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);",
+    "for (int i = 0; i < 5; ++i) MPI_Allreduce(from, into, 5120, MPI_INT, MPI_SUM, MPI_COMM_WORLD);",
+    "for (int i = 0; i < 6; ++i) MPI_Allgather(from, 10, MPI_INT, into, 10, MPI_INT, MPI_COMM_WORLD);",
+    "for (int i = 0; i < 7; ++i) MPI_Alltoall(from, 25, MPI_INT, into, 25, MPI_INT, MPI_COMM_WORLD);",
+    "for (int i = 0; i < 8; ++i) MPI_Gather(from, 250, MPI_INT, into, 250, MPI_INT, 0, MPI_COMM_WORLD);",
+    "for (int i = 0; i < 9; ++i) MPI_Scatter(from, 250, MPI_INT, into, 250, MPI_INT, 0, MPI_COMM_WORLD);",
+    before="static int from[80000], into[80000];\n",
 )
 
 

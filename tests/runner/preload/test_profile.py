@@ -14,6 +14,7 @@ from tests.runner.preload.programs import (
     compiled,
     hockney,
     launch_line,
+    mpi_program,
     skip_if_wrong_without,
     watched,
 )
@@ -86,21 +87,14 @@ def test_waiting_is_told_from_transferring(mpi: Mpi, tmp_path: Path) -> None:
     assert summed.sampled == sent.sampled == reduced.sampled == 30
 
 
-WRITES = (
-    "#include <mpi.h>\n"
-    "int main(int argc, char** argv) {\n"
-    "  int rank, number = 1;\n"
-    "  MPI_File file;\n"
-    "  MPI_Init(&argc, &argv);\n"
-    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
-    "  MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
-    "  const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY;\n"
-    "  if (MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file)) return 3;\n"
-    "  MPI_File_write_at_all(file, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE);\n"
-    "  MPI_File_close(&file);\n"
-    "  MPI_Finalize();\n"
-    "  return 0;\n"
-    "}\n"
+WRITES = mpi_program(
+    "int rank, number = 1;  MPI_File file;",
+    "MPI_Comm_rank(MPI_COMM_WORLD, &rank);",
+    "MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);",
+    "const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY;",
+    "if (MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file)) return 3;",
+    "MPI_File_write_at_all(file, 4 * rank, &number, 1, MPI_INT, MPI_STATUS_IGNORE);",
+    "MPI_File_close(&file);",
 )
 
 
@@ -174,13 +168,10 @@ def test_a_call_site_has_its_line(mpi: Mpi, tmp_path: Path, kind: str) -> None:
     assert all(re.search(r"late\.c:\d+ \(main\)", site) for site in sites), sites
 
 
-MANY = (
-    "#include <mpi.h>\n"
-    "int main(int argc, char** argv) {\n  static char all[8192];\n"
-    "  MPI_Init(&argc, &argv);\n"
-    "  for (int size = 1; size <= 5000; ++size) MPI_Bcast(all, size, MPI_BYTE, 0, MPI_COMM_WORLD);\n"
-    "  MPI_Barrier(MPI_COMM_WORLD);\n"
-    "  MPI_Finalize();\n  return 0;\n}\n"
+MANY = mpi_program(
+    "static char all[8192];",
+    "for (int size = 1; size <= 5000; ++size) MPI_Bcast(all, size, MPI_BYTE, 0, MPI_COMM_WORLD);",
+    "MPI_Barrier(MPI_COMM_WORLD);",
 )
 
 

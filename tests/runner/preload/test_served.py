@@ -17,6 +17,7 @@ from tests.runner.preload.programs import (
     every_schedule,
     hockney,
     launch_line,
+    mpi_program,
     skip_if_wrong_without,
     under,
 )
@@ -110,20 +111,15 @@ def test_bitwise_leaves_floating_point_and_the_programs_operators_to_the_library
 
 SUM = PreloadTable(rules=[PreloadRule(operation="allreduce", algorithm="recursive_doubling", least_ranks=2)])
 
-SLOW_SUM = (
-    "#include <mpi.h>\n#include <unistd.h>\n"
-    "int main(int argc, char** argv) {\n"
-    "  int rank, number = 1, sum;\n"
-    "  MPI_Init(&argc, &argv);\n"
-    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
-    "  for (int i = 0; i < 20; ++i) {\n"
-    "    MPI_Barrier(MPI_COMM_WORLD);\n"
-    "    if (rank == 0 && __builtin_parity(i)) usleep(20000);\n"
-    "    MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n"
-    "  }\n"
-    "  MPI_Finalize();\n"
-    "  return sum != 2;\n"
-    "}\n"
+SLOW_SUM = mpi_program(
+    "int rank, number = 1, sum;",
+    "MPI_Comm_rank(MPI_COMM_WORLD, &rank);",
+    "for (int i = 0; i < 20; ++i) {",
+    "  MPI_Barrier(MPI_COMM_WORLD);",
+    "  if (rank == 0 && __builtin_parity(i)) usleep(20000);",
+    "  MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);",
+    "}",
+    code="sum != 2",
 )
 """Half of the sums take rank 1 at least 10 ms: it waits for rank 0, which sleeps for 20 after a barrier."""
 

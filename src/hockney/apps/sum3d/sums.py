@@ -26,7 +26,6 @@ from hockney.statistics import NORMAL, t_reach
 from hockney.units import Extents, counted
 from hockney.words import grouped
 
-CACHES = ("warm", "off")
 MOST_SHOWN = 65536
 """Ranks whose loads are worked out."""
 
