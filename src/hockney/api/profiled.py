@@ -48,5 +48,7 @@ def profile_program(options: ProfileOptions) -> ProfiledRun:
         # The exit code is the program's, which has run.
         outcome.said.append(error.message)
         profile = None
+    if trace is not None and profile is None and options.output.exists():
+        outcome.said.append(f"{options.output} is of an earlier run: {trace.folder} is not its trace")
     output = None if profile is None else str(options.output)
     return ProfiledRun(outcome.code, outcome.said, output, profile, trace)

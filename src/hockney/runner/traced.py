@@ -76,9 +76,7 @@ def found(folder: Path, limit_B: int, said: list[str]) -> Trace | None:
     ranks = max(file.of_ranks for file in files)
     there = {file.rank for file in files}
     if missing := [rank for rank in range(ranks) if rank not in there]:
-        said.append(
-            f"the trace lacks {_ranks(missing)}: what cannot be written to {folder} on a node is not there"
-        )
+        said.append(f"the trace lacks {_ranks(missing)}: their nodes do not have {folder}, or cannot write there")
     if limited := [file.rank for file in files if file.state == _LIMITED]:
         said.append(
             f"the trace of {_ranks(limited)} ends early: at the limit of {format_bytes(limit_B)} for all "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.runner.preload.programs import (
     under,
     watched,
 )
+from tests.runner.preload.traces import traces
 
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.mpi import Mpi
@@ -109,6 +111,16 @@ def test_a_profile_counts_what_the_program_does(mpi: Mpi, program: Path, tmp_pat
         if program.name == "MPIF_H":
             # By the modules gfortran gives some calls the line of another statement.
             assert f"call mpi_{call.operation}" in source[int(found[1]) - 1].lower(), call.site
+
+
+def test_a_trace_has_the_lines_of_the_program(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    """By each binding, and as many collectives as the program counts itself."""
+    done = watched(mpi, tmp_path, RANKS, program)[1]
+    files = traces(tmp_path / "profile.trace")
+    kinds = Counter(said[0] for one in files for said in one.of("collective"))
+    called = counted(done.stdout)
+    assert {name: kinds[name] for name in COLLECTIVES} == {name: called[name][0] for name in COLLECTIVES}
+    assert all(str(program) in event.site for one in files for event in one.events if event.kind == "collective")
 
 
 BOUND = mpi_program(

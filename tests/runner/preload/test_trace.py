@@ -7,10 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.capabilities import lacking
 from tests.runner.preload.programs import answer, compiled, hockney, launch_line
 from tests.runner.preload.traces import RankTrace, traces
 
 from hockney.runner.mpi import Mpi
+from hockney.runner.traced import HEADER, MAGIC, found
 
 RANKS = 3
 BLOCKS_B = (4, 8, 12)
@@ -247,6 +249,51 @@ def test_communicators(mpi: Mpi, tmp_path: Path) -> None:
     assert second.of("recv")[-1][1:] == (0, 6, 9)
     assert [said[1] for said in first.of("made")] == [0, 1, 0, 0, 2, 2, 1, 1, 4, 4, 3, 1]
     assert len(first.of("freed")) == 4
+
+
+def test_counts_that_may_be_larger(mpi: Mpi, tmp_path: Path) -> None:
+    ranks = recorded(mpi, tmp_path, "large")[0]
+    if float(mpi.standard) < 4:
+        pytest.skip(lacking(f"counts of MPI 4 of {mpi.describe()}", f"it is MPI {mpi.standard}"))
+    for one in ranks:
+        next_, before, own = (one.rank + 1) % 3, (one.rank + 2) % 3, BLOCKS_B[one.rank]
+        assert [(event.kind, event.said) for event in one.events[:-1]] == [
+            ("isend", (0, next_, 1, 20, 0)),
+            ("recv", (0, before, 1, 20)),
+            ("wait", ((0,),)),
+            ("collective", sizes("bcast", 0, 1, 100)),
+            ("collective", (*sizes("reduce_scatter", 8, 0, own, 4), BLOCKS_B)),
+            ("collective", (*sizes("allgatherv", 9, 0, own), BLOCKS_B)),
+            ("wait", ((1,),)),
+        ]
+
+
+@pytest.mark.parametrize("kind", ["file", "device"])
+def test_a_trace_that_cannot_be_kept(mpi: Mpi, tmp_path: Path, kind: str) -> None:
+    """What is in its place is named before anything runs; a profile that goes to a device has none."""
+    program = compiled(mpi, tmp_path, "traced.c", "-g", "-Wno-stringop-overread")
+    (tmp_path / "p.trace").write_text("mine", encoding="utf-8")
+    output = tmp_path / "p.json" if kind == "file" else Path("/dev/null")
+    done = hockney("profile", "-o", str(output), "--", *launch_line(mpi, RANKS, program, "messages"))
+    assert done.returncode == (2 if kind == "file" else 0), done.stdout + done.stderr
+    assert (f"cannot write {tmp_path / 'p.trace'}" in done.stderr) == (kind == "file")
+    assert (tmp_path / "p.trace").read_text(encoding="utf-8") == "mine"
+    assert not Path("/dev/null.trace").exists()
+
+
+def test_what_ranks_do_not_have_is_named(tmp_path: Path) -> None:
+    """Of four ranks two wrote, one of which another program's file is beside."""
+    folder = tmp_path / "p.trace"
+    folder.mkdir()
+    said: list[str] = []
+    for rank in (0, 2):
+        head = HEADER.pack(MAGIC, 1, rank, 4, 0, 0, 0, 0, b"", b"", 7, 1, 0)
+        (folder / f"{rank}.events").write_bytes(head + b"\0" * 44)
+    (folder / "3.events").write_text("none", encoding="utf-8")
+    trace = found(folder, 2**30, said)
+    assert trace is not None
+    assert (trace.ranks, trace.events, trace.bytes) == (2, 14, 600)
+    assert said == [f"the trace lacks 2 ranks (1, 3): their nodes do not have {folder}, or cannot write there"]
 
 
 def test_what_is_no_message_is_named(mpi: Mpi, tmp_path: Path) -> None:

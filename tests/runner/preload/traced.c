@@ -244,6 +244,21 @@ static void communicators(void) {
     MPI_Comm_free(&joined);
 }
 
+/* The same with counts that may be larger, where the library has them. */
+static void large(void) {
+#if MPI_VERSION >= 4
+    const MPI_Count sizes[3] = {1, 2, 3};
+    const MPI_Aint far[3] = {0, 4, 16};
+    MPI_Isend_c(from, 5, MPI_INT, next, 1, WORLD, requests);
+    MPI_Recv_c(into, 5, MPI_INT, before, MPI_ANY_TAG, WORLD, NO_STATUS);
+    MPI_Wait(requests, NO_STATUS);
+    MPI_Bcast_c(from, 100, MPI_BYTE, 1, WORLD);
+    MPI_Reduce_scatter_c(from, into, sizes, MPI_INT, MPI_SUM, WORLD);
+    MPI_Iallgatherv_c(from, rank + 1, MPI_INT, into, sizes, far, MPI_INT, WORLD, requests);
+    MPI_Wait(requests, NO_STATUS);
+#endif
+}
+
 /* What is no message. */
 static void others(void) {
     MPI_Win window;
@@ -321,7 +336,7 @@ int main(int argc, char** argv) {
     } parts[] = {{"messages", messages},       {"later", later},       {"persistent", persistent},
                  {"probes", probes},           {"polls", polls},       {"collectives", collectives},
                  {"non_blocking", non_blocking}, {"neighbours", neighbours}, {"communicators", communicators},
-                 {"others", others},           {"threads", threads},   {"in_turn", in_turn},
+                 {"others", others}, {"large", large},           {"threads", threads},   {"in_turn", in_turn},
                  {"killed", killed},           {"many", many},         {"computes", computes}};
     int provided = MPI_THREAD_MULTIPLE;
     const char* const part = argc > 1 ? argv[1] : "";
