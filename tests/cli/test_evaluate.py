@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import Run
+from tests.factories import record
 
 from hockney.models.base import models
 from hockney.records import table
@@ -27,16 +28,7 @@ SUMMARY = {
 
 def records() -> list[Record]:
     return [
-        Record(
-            source=source,
-            operation="pingpong",
-            bytes=size,
-            statistic="one_way",
-            value=1e-6 + size * 1e-10,
-            ranks=2,
-        )
-        for source in ("osu", "imb")
-        for size in SIZES
+        record(size, 1e-6 + size * 1e-10, source=source, ranks=2) for source in ("osu", "imb") for size in SIZES
     ]
 
 
@@ -93,8 +85,8 @@ def test_other_forms_of_the_table_give_the_same(tidy: Path, ending: str) -> None
 
 def test_a_campaign_is_read_and_its_damage_told_on_standard_error(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "campaign", {})
-    for record in records():
-        campaign.append(record)
+    for message in records():
+        campaign.append(message)
     with (campaign.path / "records.jsonl").open("a") as file:
         file.write("{damaged\n")
     code, out, err = hockney(str(campaign.path), "--json", "--model", "hockney")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.command_line import Run, outcome, refused
-from tests.factories import verb
+from tests.factories import record, verb
 
 from hockney.machine.file import load
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
 
 run = verb("fit")
 
@@ -24,20 +24,8 @@ def campaign(tmp_path: Path) -> Path:
     made = Campaign.create(tmp_path / "demo", {})
     for variant, scale, shared in (("default", 1, False), ("tcp", 5, True)):
         for size in (0, *(2**power for power in range(17))):
-            made.append(
-                Record(
-                    source="hockney",
-                    operation="pingpong",
-                    bytes=size,
-                    statistic="one_way",
-                    value=scale * (0.2e-6 + size / 10e9),
-                    variant=variant,
-                    locality="cache",
-                    cache="warm",
-                    pair="0-1",
-                    oversubscribed=shared,
-                )
-            )
+            known: dict[str, Any] = {"variant": variant, "locality": "cache", "cache": "warm", "pair": "0-1"}
+            made.append(record(size, scale * (0.2e-6 + size / 10e9), **known, oversubscribed=shared))
     return made.path
 
 

@@ -12,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 from tests.cpp.test_statistics import compiled
+from tests.factories import record
 
 from hockney import _core
 from hockney.campaign.plan import Plan
 from hockney.records.levels import common
-from hockney.records.record import Record
 from hockney.records.visits import LEAST_SAMPLES, levels_of, samples_at
 
 Array = NDArray[np.float64]
@@ -124,12 +124,9 @@ def test_intervals_at_a_level_cover_after_stopping(harness: Path, tmp_path: Path
         begins = list(range(0, count, GROUP))
         boundaries = references_s[stream, : len(begins) + 1].tolist()
         visits.append(
-            Record(
-                source="hockney",
-                operation="pingpong",
-                bytes=8,
-                statistic="one_way",
-                value=1.0,
+            record(
+                8,
+                1.0,
                 pair="0-1",
                 samples=samples[stream, :count].tolist(),
                 group_begins=begins,

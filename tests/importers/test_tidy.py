@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests import factories
 from tests.factories import not_none
 
 from hockney.errors import RequestError
@@ -94,15 +95,7 @@ def test_round_trip_of_our_own_records(tmp_path: Path, name: str) -> None:
 
 
 def test_what_the_library_says_survives(tmp_path: Path) -> None:
-    record = Record(
-        source="hockney",
-        operation="pingpong",
-        bytes=8,
-        statistic="one_way",
-        value=1e-6,
-        locality="numa",
-        launch="a",
-    )
+    record = factories.record(locality="numa", launch="a")
     stated = {"eager_limit_B": {"shared_memory": 4096.0}, "breaks_B": {"shared_memory": [256.0, 2112.5]}}
     frame = table.from_records([record], [LaunchLine.model_validate({"id": "a", **stated})])
     table.write(frame, tmp_path / "t.csv")

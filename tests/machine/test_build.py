@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import factories
 from tests.factories import refusing
 
 from hockney.errors import RequestError
@@ -30,15 +31,11 @@ def law(size_B: int, scale: float = 1.0) -> float:
 
 def record(size_B: int, **more: Any) -> Record:
     value = more.pop("value", None) or law(size_B)
-    return Record(
+    return factories.record(
+        size_B,
+        value,
+        within=0.01,
         **{
-            "source": "hockney",
-            "operation": "pingpong",
-            "bytes": size_B,
-            "statistic": "one_way",
-            "value": value,
-            "low": value * 0.99,
-            "high": value * 1.01,
             "system": "twin",
             "mpi": "Open MPI 5",
             "mapping": "core",
@@ -56,7 +53,7 @@ def record(size_B: int, **more: Any) -> Record:
             "oversubscribed": False,
             "launch": "a",
             **more,
-        }
+        },
     )
 
 
@@ -227,12 +224,8 @@ def test_the_machine_survives_its_file(tmp_path: Path) -> None:
 
 
 def imported(size_B: int, operation: str, statistic: str, value: float, **more: Any) -> Record:
-    return Record(
-        **{
-            "source": "osu", "operation": operation, "bytes": size_B, "statistic": statistic, "value": value,
-            "mapping": "by node", **more,
-        }
-    )  # fmt: skip
+    known = {"source": "osu", "operation": operation, "statistic": statistic, "mapping": "by node"}
+    return factories.record(size_B, value, **known | more)
 
 
 @pytest.mark.parametrize(

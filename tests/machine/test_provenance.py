@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests import factories
+
 from hockney.machine.provenance import launches_of, libraries_of, system_of
 from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
@@ -42,15 +44,7 @@ IMPORTED = LaunchLine(id="imb", time="2026", imported="a.txt", tool="IMB 2019", 
 
 
 def record(launch_id: str, mpi: str) -> Record:
-    return Record(
-        source="hockney",
-        operation="pingpong",
-        bytes=8,
-        statistic="one_way",
-        value=1e-6,
-        mpi=mpi,
-        launch=launch_id,
-    )
+    return factories.record(mpi=mpi, launch=launch_id)
 
 
 def test_hosts_collect_what_all_their_ranks_saw() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.factories import collective
 
 from hockney.machine.reservations import reservations
 from hockney.records.answers import Timed
@@ -16,22 +17,8 @@ from hockney.records.visits import settle
 
 
 def bcast(size_B: int, value_s: float, **more: Any) -> Record:
-    return Record(
-        **{
-            "source": "hockney",
-            "operation": "bcast",
-            "algorithm": "binomial",
-            "statistic": "completion",
-            "bytes": size_B,
-            "value": value_s,
-            "low": 0.98 * value_s,
-            "high": 1.02 * value_s,
-            "ranks": 2,
-            "samples": [value_s] * 20,
-            "verified": True,
-            **more,
-        }
-    )
+    known = {"algorithm": "binomial", "ranks": 2, "samples": [value_s] * 20, "verified": True}
+    return collective(size_B, value_s, within=0.02, **known | more)
 
 
 def told(*records: Record, **more: Any) -> str:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.factories import app_run
 
-from hockney.records.answers import Answer
-from hockney.records.app_record import AppRecord
 from hockney.report.run_figures import MOST_GRIDS, MOST_SERIES, figures
 from hockney.report.run_tables import ReportedRun
 
 
 def _shown(ranks: int, time_s: float, series: str = "s", **other: object) -> ReportedRun:
-    record = AppRecord(
-        operation="x",
-        ranks=ranks,
-        parameters={},
-        time_s=time_s,
-        low_s=0.9 * time_s,
-        high_s=1.2 * time_s,
-        answer=Answer(),
-    )
+    record = app_run("x", ranks, time_s, low_s=0.9 * time_s, high_s=1.2 * time_s)
     return ReportedRun(record, "p", series=series, **other)  # type: ignore[arg-type]
 
 

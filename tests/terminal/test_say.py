@@ -14,10 +14,10 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 from tests.command_line import run_hockney
+from tests.factories import record
 
 from hockney import cli
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
 from hockney.runner.mpi import Mpi
 from hockney.terminal import application, say
 
@@ -82,14 +82,19 @@ def test_nobody_else_prints_for_a_person() -> None:
 def campaign(path: Path, system: str, *variants: str) -> Path:
     made = Campaign.create(path, {})
     for variant, size in product(variants, (0, *(2**power for power in range(11)))):
-        value = 2e-6 + size / 1e9
         made.append(
-            Record(
-                source="hockney", operation="pingpong", bytes=size, statistic="one_way", value=value,
-                low=0.99 * value, high=1.01 * value, locality="cache", cache="warm", pair="0-1", verified=True,
-                variant=variant, system=system, oversubscribed=True,
+            record(
+                *(size, 2e-6 + size / 1e9),
+                within=0.01,
+                locality="cache",
+                cache="warm",
+                pair="0-1",
+                verified=True,
+                variant=variant,
+                system=system,
+                oversubscribed=True,
             )
-        )  # fmt: skip
+        )
     return made.path
 
 

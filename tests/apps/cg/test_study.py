@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.answers import answering
+from tests.factories import app_run
 
 from hockney.apps.cg.app import CgStudy
 from hockney.apps.cg.run import CgRuns
@@ -15,7 +16,6 @@ from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import parse_unknowns
 from hockney.errors import RequestError
 from hockney.fields import checked
-from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.report.tables import Table
 from hockney.units import Extents
@@ -46,15 +46,7 @@ def record(ranks: int, iteration_s: float, size: Extents = FLAT[1], **asked: Any
         "halo_B": [8000] * ranks,
         **{key: [iteration_s / 3] * ranks for key in ("compute_s", "halo_s", "allreduce_s")},
     }
-    parameters = request(wanted) | asked
-    return AppRecord(
-        operation="cg",
-        ranks=ranks,
-        parameters=parameters,
-        time_s=10 * iteration_s,
-        answer=Answer.model_validate(answer),
-        nodes=1,
-    )
+    return app_run("cg", ranks, 10 * iteration_s, parameters=request(wanted) | asked, answer=answer)
 
 
 def test_sizes() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import pytest
-from tests.factories import not_none
+from tests.factories import app_run, not_none
 
 from hockney.apps.launched import Launched
 from hockney.apps.ring.app import OURS, TWO_LINKS, RingStudy
@@ -28,7 +28,7 @@ from hockney.apps.ring.run import Sweep
 from hockney.campaign.loop import Request
 from hockney.errors import RequestError
 from hockney.fields import checked
-from hockney.records.answers import Answer, RankPlace
+from hockney.records.answers import RankPlace
 from hockney.records.app_record import AppRecord
 from hockney.runner.session import Refused, Session
 
@@ -57,9 +57,7 @@ def run(
         "means_s": list(means_s),
         "variances_s2": list(variances_s2 or [0.0] * ranks),
     }
-    record = AppRecord(
-        operation="ring", ranks=ranks, parameters={}, time_s=max(means_s), answer=Answer.model_validate(answer)
-    )
+    record = app_run("ring", ranks, max(means_s), answer=answer)
     return RingRun(record, around, ["package"] * ranks if ranks > 1 else [])
 
 
@@ -199,13 +197,7 @@ class Turned:
             "cycles": 7,
             "positions": [0, 2, 3, 1] if ranks == 4 else [*range(ranks)],
         }
-        record = AppRecord(
-            operation="ring",
-            ranks=ranks,
-            parameters=dict(parameters),
-            time_s=ranks * 1e-6,
-            answer=Answer.model_validate(answer),
-        )
+        record = app_run("ring", ranks, ranks * 1e-6, parameters=dict(parameters), answer=answer)
         return Request(lambda _: [record])
 
     def answer(self, sweep: Sweep) -> list[AppRecord]:

@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.factories import not_none
+from tests.factories import app_run, not_none
 
 from hockney.apps.sum3d.grid_test import Configuration, configuration, grid_test, judged
-from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 
 GRIDS = ("24x1x1", "12x2x1", "8x3x1", "6x4x1", "6x2x2", "4x3x2")
@@ -23,10 +22,8 @@ NOISE = 0.01
 
 def record(samples_s: list[float], number: int | None = None) -> AppRecord:
     parameters = {} if number is None else {"round": number}
-    middle = float(np.median(samples_s))
-    return AppRecord(
-        operation="sum3d", ranks=24, parameters=parameters, time_s=middle, samples_s=samples_s, answer=Answer()
-    )
+    known = {"parameters": parameters, "samples_s": samples_s, "launch": ""}
+    return app_run("sum3d", 24, float(np.median(samples_s)), **known)
 
 
 def drawn(rng: np.random.Generator, effects: NDArray[np.float64], drift: float = 0.0) -> list[Configuration]:

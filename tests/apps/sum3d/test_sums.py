@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.factories import not_none
+from tests.factories import app_run, not_none
 
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.sum3d.app import Sum3dStudy
@@ -65,14 +65,8 @@ def record() -> AppRecord:
         "sum_bandwidth_B_per_s": [2e9, 1e9],
         "verified": True,
     }
-    return AppRecord(
-        operation="sum3d",
-        ranks=2,
-        parameters={"cycles": 1, "nx": 12, "ny": 1, "nz": 1, "px": 2, "py": 1, "pz": 1, "split": "balanced"},
-        time_s=10.0,
-        samples_s=[10.0],
-        answer=Answer.model_validate(answer),
-    )
+    asked = {"cycles": 1, "nx": 12, "ny": 1, "nz": 1, "px": 2, "py": 1, "pz": 1, "split": "balanced"}
+    return app_run("sum3d", 2, 10.0, samples_s=[10.0], parameters=asked, answer=answer)
 
 
 PROBLEM = Sum3dProblem(Extents(12, 1, 1), Grid(2, 1, 1), "balanced", packed=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.factories import not_none
+from tests.factories import collective, not_none
 
 from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
@@ -18,7 +18,6 @@ from hockney.models.over_ranks.bandwidth import (
 from hockney.models.over_ranks.choice import choices, penalty
 from hockney.models.over_ranks.points import points, visits_of
 from hockney.records.contents import Contents
-from hockney.records.record import Record
 from hockney.records.table import rows_of
 from hockney.records.visits import settle
 
@@ -203,20 +202,17 @@ def campaign(**offsets: float) -> Contents:
     noise = np.random.default_rng(1)
     of_launch = noise.normal(0.0, 0.2, 24)
     records = [
-        Record(
-            source="hockney",
+        collective(
+            8,
+            float(np.exp(common + offset + noise.normal(0.0, 0.01))),
             system="s",
             mpi="m",
-            operation="bcast",
-            algorithm=algorithm,
             mapping="core",
             nodes=1,
             ppn=8,
             ranks=8,
-            bytes=8,
             root=0,
-            statistic="completion",
-            value=float(np.exp(common + offset + noise.normal(0.0, 0.01))),
+            algorithm=algorithm,
             launch=str(launch),
         )
         for launch, common in enumerate(of_launch)
