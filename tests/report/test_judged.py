@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from tests.factories import not_none
+from tests.factories import not_none, row
 
 from hockney.errors import RequestError
 from hockney.predict.points import points
@@ -15,15 +15,11 @@ from hockney.report.judged import judged, split_of
 def table(ranks: range | tuple[int, ...], sizes: tuple[int, ...] = (8, 1024), system: str = "s") -> pd.DataFrame:
     """Broadcasts whose times are straight lines in the number of ranks."""
     rows = [
-        {
-            "system": system, "mpi": "m", "operation": "bcast", "algorithm": algorithm, "mapping": "core",
-            "nodes": 1, "ppn": count, "ranks": count, "bytes": size, "statistic": "completion",
-            "time_s": (2 + slope * count * (1 + size / 1e4)) * 1e-6, "repetition": 0,
-        }
+        row(size, count, (2 + slope * count * (1 + size / 1e4)) * 1e-6, system=system, algorithm=algorithm)
         for algorithm, slope in (("linear", 0.3), ("binomial", 0.1))
         for count in ranks
         for size in sizes
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import outcome, succeeded
+from tests.factories import collective
 
 from hockney.errors import RequestError
 from hockney.records.contents import Contents
@@ -23,24 +24,10 @@ OPENMPI = "Open MPI 5.0.11"
 def record(algorithm: str, time_s: float, **other: object) -> Record:
     """A broadcast of 1 KiB on 4 ranks, known to 1 %."""
     fields = {
-        "source": "hockney",
-        "operation": "bcast",
-        "algorithm": algorithm,
-        "bytes": 1024,
-        "ranks": 4,
-        "statistic": "completion",
-        "value": time_s,
-        "low": 0.99 * time_s,
-        "high": 1.01 * time_s,
-        "system": "planted",
-        "mpi": OPENMPI,
-        "variant": "default",
-        "cache": "warm",
-        "verified": True,
-        "mapping": "node",
-        "samples": [time_s] * 20,
-    }
-    return Record.model_validate(fields | other)
+        "algorithm": algorithm, "ranks": 4, "system": "planted", "mpi": OPENMPI, "variant": "default",
+        "cache": "warm", "verified": True, "mapping": "node", "samples": [time_s] * 20,
+    }  # fmt: skip
+    return collective(1024, time_s, within=0.01, **fields | other)
 
 
 def planted(monkeypatch: pytest.MonkeyPatch, records: list[Record], elsewhere: list[Record]) -> None:

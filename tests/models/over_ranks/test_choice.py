@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.factories import collective, not_none
+from tests.factories import collective, not_none, row
 
 from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
@@ -32,22 +32,7 @@ ROWS = [
 
 def frame() -> pd.DataFrame:
     rows = [
-        {
-            "system": "s",
-            "mpi": "m",
-            "operation": "bcast",
-            "algorithm": name,
-            "mapping": "core",
-            "nodes": 1,
-            "ppn": 4,
-            "ranks": 4,
-            "bytes": 8,
-            "statistic": "completion",
-            "repetition": 0,
-            "time_s": time * 1e-6,
-            "low_s": low * 1e-6,
-            "high_s": high * 1e-6,
-        }
+        row(8, 4, time * 1e-6, algorithm=name, low_s=low * 1e-6, high_s=high * 1e-6)
         for name, time, low, high in ROWS
     ]
     return pd.DataFrame(rows)
@@ -101,8 +86,8 @@ def test_a_default_is_fastest_only_where_noise_hides_nothing(
     half_us: float, rival_us: float, *, is_noisy: bool
 ) -> None:
     two = frame().iloc[:2].copy()
-    for row, time_us in ((0, 4.0), (1, rival_us)):
-        two.loc[row, ["low_s", "time_s", "high_s"]] = [
+    for at, time_us in ((0, 4.0), (1, rival_us)):
+        two.loc[at, ["low_s", "time_s", "high_s"]] = [
             end * 1e-6 for end in (time_us - half_us, time_us, time_us + half_us)
         ]
     (choice,) = choices(points(two, "bcast"))

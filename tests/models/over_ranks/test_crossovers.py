@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 import pytest
+from tests.factories import row
 
 from hockney.models.over_ranks.crossovers import crossovers
 from hockney.models.over_ranks.points import points
@@ -18,14 +19,7 @@ def table(times_us: Mapping[str, tuple[float, float]], interval: float = 0.01) -
     rows = []
     for name, (alpha, beta) in times_us.items():
         for size in SIZES:
-            time_s = 1e-6 * (alpha + beta * size)
-            rows.append(
-                {
-                    "system": "s", "mpi": "m", "operation": "bcast", "algorithm": name, "mapping": "core",
-                    "nodes": 1, "ppn": 8, "ranks": 8, "bytes": size, "statistic": "completion", "time_s": time_s,
-                    "low_s": time_s * (1 - interval), "high_s": time_s * (1 + interval), "repetition": 0,
-                }
-            )  # fmt: skip
+            rows.append(row(size, 8, 1e-6 * (alpha + beta * size), algorithm=name, within=interval))
     return points(pd.DataFrame(rows), "bcast")
 
 

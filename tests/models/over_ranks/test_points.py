@@ -7,17 +7,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests import factories
 
 from hockney.models.over_ranks.points import curves, points, telling, telling_placed
 
 
 def row(ranks: int, time_us: float, **other: Any) -> dict[str, Any]:
-    fields = {
-        "system": "s", "mpi": "m", "variant": "", "cache": "warm", "root": 0, "operation": "bcast",
-        "algorithm": "linear", "mapping": "core", "nodes": 1, "ppn": ranks, "ranks": ranks, "bytes": 8,
-        "statistic": "completion", "repetition": 0, "time_s": time_us * 1e-6,
-    }  # fmt: skip
-    return fields | other
+    known = {"variant": "", "cache": "warm", "root": 0, "algorithm": "linear"}
+    return factories.row(8, ranks, time_us * 1e-6, **known | other)
 
 
 @pytest.mark.parametrize(

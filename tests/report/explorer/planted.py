@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from tests.factories import row
 
 from hockney.records import table
 
@@ -30,39 +33,26 @@ def barrier_s(mapping: str, ranks: int) -> float:
 
 def planted(path: Path, factor: float = 1.0, system: str = EVIL) -> Path:
     """Write the table; all times are multiplied by the factor, and ± 1 % are their intervals."""
+
+    def timed(size_B: int, ranks: int, seconds: float, *named: str, **columns: str) -> dict[str, Any]:
+        where = dict(zip(("operation", "algorithm", "mapping"), named, strict=True))
+        return row(size_B, ranks, factor * seconds, within=0.01, system=system, **where, **columns)
+
     rows = [
-        {
-            "system": system, "mpi": "m", "operation": operation, "algorithm": algorithm, "mapping": mapping,
-            "nodes": 1, "ppn": ranks, "ranks": ranks, "bytes": size_B, "statistic": "completion",
-            "time_s": factor * time_s(operation, algorithm, mapping, ranks, size_B), "repetition": 0,
-            "low_s": 0.99 * factor * time_s(operation, algorithm, mapping, ranks, size_B),
-            "high_s": 1.01 * factor * time_s(operation, algorithm, mapping, ranks, size_B),
-        }
-        for operation in ("bcast", "reduce")
-        for algorithm in FACTORS
-        for mapping in ("core", "node")
+        timed(size_B, ranks, time_s(*named, ranks, size_B), *named)
+        for named in product(("bcast", "reduce"), FACTORS, ("core", "node"))
         for ranks in RANKS
         for size_B in SIZES_B
-    ]  # fmt: skip
+    ]
     rows += [
-        {
-            "system": system, "mpi": "m", "operation": "pingpong", "algorithm": "", "mapping": mapping,
-            "nodes": 1, "ppn": 2, "ranks": 2, "bytes": size_B, "statistic": "one_way", "repetition": 0,
-            "time_s": factor * (latency_s + size_B / 1e9), "low_s": 0.99 * factor * (latency_s + size_B / 1e9),
-            "high_s": 1.01 * factor * (latency_s + size_B / 1e9),
-        }
+        timed(size_B, 2, latency_s + size_B / 1e9, "pingpong", "", mapping, statistic="one_way")
         for mapping, latency_s in (("core", 1e-6), ("node", 2e-6))
         for size_B in (0, *(4**power for power in range(10)))
-    ]  # fmt: skip
+    ]
     rows += [
-        {
-            "system": system, "mpi": "m", "operation": "barrier", "algorithm": "default", "mapping": mapping,
-            "nodes": 1, "ppn": ranks, "ranks": ranks, "bytes": 0, "statistic": "completion", "repetition": 0,
-            "time_s": factor * barrier_s(mapping, ranks), "low_s": 0.99 * factor * barrier_s(mapping, ranks),
-            "high_s": 1.01 * factor * barrier_s(mapping, ranks),
-        }
+        timed(0, ranks, barrier_s(mapping, ranks), "barrier", "default", mapping)
         for mapping in ("core", "node")
         for ranks in RANKS
-    ]  # fmt: skip
+    ]
     table.write(pd.DataFrame(rows), path)
     return path

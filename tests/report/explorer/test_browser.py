@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.browser import browser, needs_browser
-from tests.factories import not_none
+from tests.factories import not_none, row
 from tests.report.explorer.planted import planted
 
 from hockney.records import table
@@ -244,14 +244,10 @@ def test_sizes_and_times_read_as_elsewhere_on_the_page(chromium: Any, tmp_path: 
     sizes_B = (1023, 1024, 1280, 1536, 4095, 65537, 1000000, 3 * 2**30)
     times_s = (2.134e-9, 9.991e-9, 1.34e-7, 4.5e-5, 9.993e-4, 9.998e-4, 0.25, 1234.0)
     rows = [
-        {
-            "system": "s", "mpi": "m", "operation": "bcast", "algorithm": algorithm, "mapping": "core",
-            "nodes": 1, "ppn": 4, "ranks": 4, "bytes": size_B, "statistic": "completion", "repetition": 0,
-            "time_s": time_s,
-        }
+        row(size_B, 4, time_s, algorithm=algorithm)
         for algorithm in ("default", "binomial", "chain")
         for size_B, time_s in zip(sizes_B, times_s, strict=True)
-    ]  # fmt: skip
+    ]
     table.write(pd.DataFrame(rows), tmp_path / "t.csv")
     write_html(make(tmp_path / "t.csv"), tmp_path / "t.html")
     for tab in _opened(chromium, tmp_path / "t.html"):
