@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 MARK = "HOCKNEY_TEST_MARK"
 POLL_S = 0.005
+
+
+def captured(
+    argv: Sequence[str | Path], *, check: bool = False, **settings: Any
+) -> subprocess.CompletedProcess[str]:
+    """A program that has ended, with all that it wrote as text."""
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        argv, capture_output=True, text=True, check=check, **settings
+    )
+    return done
 
 
 def holding(mark: str) -> set[int]:

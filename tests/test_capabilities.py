@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import captured
 
 ROOT = Path(__file__).parents[1]
 TESTS = """
@@ -32,9 +32,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], str]:
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     words = ["-m", "pytest", "-q", "-p", "tests.capabilities", "-p", "no:cacheprovider", "test_it.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOCKNEY_NOT_TESTED": str(folder / "lines")}
-    done = subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=True
-    )
+    done = captured([sys.executable, *words], cwd=folder, env=environment, check=True)
     return done.stdout.splitlines(), (folder / "lines").read_text(encoding="utf-8")
 
 
@@ -62,27 +60,25 @@ def test_make_says_last_what_all_parts_lacked(make: list[str]) -> None:
     line = 'echo "{}: none is for sale" >> $$HOCKNEY_NOT_TESTED'
     first, second = line.format("a flux capacitor"), line.format("a warp drive")
     parts = [f"FIRST={first}; {second}; false", f"SECOND={second}"]
-    done = subprocess.run([*make, *parts], capture_output=True, text=True, check=False)
+    done = captured([*make, *parts])
     assert done.returncode == 2
     assert done.stdout.splitlines()[-3:] == [
         "FAILED: one",
         "not tested: a flux capacitor: none is for sale (1 tests)",
         "not tested: a warp drive: none is for sale (2 tests)",
     ]
-    whole = subprocess.run([*make, "FIRST=true", "SECOND=true"], capture_output=True, text=True, check=False)
+    whole = captured([*make, "FIRST=true", "SECOND=true"])
     assert whole.returncode == 0
     assert whole.stdout.splitlines()[-1] == "nothing was left out for want of what this machine lacks"
 
 
 def test_what_the_second_half_said_is_there_after_a_kill() -> None:
     """The file is named before the half that writes it; neither half is a target that looks like a verdict."""
-    said = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said = captured(["make", "-n", "test"], cwd=ROOT, check=True).stdout
     log = "build/tests-without-mpi.log"
     assert said.index(f"their output goes to {log}") < said.index(f"> {log} 2>&1") < said.index(f"cat {log}")
     assert f"rm {log}" not in said
-    alone = subprocess.run(
-        ["make", "-n", "tests-without-mpi"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    alone = captured(["make", "-n", "tests-without-mpi"], cwd=ROOT)
     assert "No rule to make target" in alone.stderr
 
 
@@ -124,13 +120,7 @@ def test_ci_fails_where_its_own_installation_did(
     for name in ("bash", "mkdir", "touch", "chmod", "env"):
         (tools / name).symlink_to(shutil.which(name) or name)
     words = [word] if word else []
-    done = subprocess.run(
-        [str(tmp_path / ".ci" / "run"), *words],
-        env={"PATH": str(tools)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = captured([str(tmp_path / ".ci" / "run"), *words], env={"PATH": str(tools)})
     assert (done.returncode == 0) == (not named), done.stdout + done.stderr
     errors = [line for line in done.stdout.splitlines() if line.startswith("ERROR")]
     assert [line.partition(" was not tested")[0] for line in errors] == [f"ERROR: {name}" for name in named]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import run_hockney
+from tests.processes import captured
 
 from hockney.api import installation
 from hockney.campaign import prepare
@@ -18,14 +19,7 @@ from hockney.errors import EnvironmentLack
 
 
 def hockney(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hockney", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-        timeout=120,
-    )
+    return captured([sys.executable, "-m", "hockney", *arguments], env={**os.environ, **environment}, timeout=120)
 
 
 def test_a_hint_calls_the_program_as_it_was_called() -> None:

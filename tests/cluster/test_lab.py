@@ -13,6 +13,7 @@ import pytest
 from tests.cluster.fixture import HOSTS, LINK_BIT_PER_S, made
 from tests.command_line import campaign_answer, outcome, refused
 from tests.factories import not_none
+from tests.processes import captured
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner import lab
@@ -37,7 +38,7 @@ def test_ranks_are_on_hosts_of_their_own_and_a_broadcast_takes_what_the_link_doe
     measure += ["--bind-to", "none", "--operation", "bcast", "--bytes", str(size_B), "--visits", "1"]
     measure += ["--budget", "1.5s", "-o", campaign, "--json"]
     command = hockney("lab", "run", "--", *measure)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = captured(command, timeout=300)
     campaign_answer(done)
     (launch,) = [json.loads(line) for line in (tmp_path / "c/launches.jsonl").read_text().splitlines()]
     assert [place["host"] for place in launch["ranks"]] == cluster.names
@@ -65,7 +66,7 @@ def test_an_algorithm_that_passes_calls_on_is_not_measured(
     measure += ["--bind-to", "none", "--operation", "bcast", "--algorithm", "default,han:simple"]
     measure += ["--bytes", "8", "--visits", "1", "--budget", "0.1s", "-o", str(tmp_path / "c"), "--json"]
     command = hockney("lab", "run", "--", *measure)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = captured(command, timeout=300)
     campaign_answer(done)
     records = [json.loads(line) for line in (tmp_path / "c/records.jsonl").read_text().splitlines()]
     assert {one.get("algorithm", "default") for one in records} == {"default"}
@@ -79,7 +80,7 @@ def test_links_are_shaped_in_both_directions(cluster: Lab) -> None:
     for number, host in enumerate(cluster.names, start=1):
         for namespace, device in ((host, lab.DEVICE), (switch, f"port{number}")):
             command = ["tc", "-n", namespace, "qdisc", "show", "dev", device]
-            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            said = captured(command, check=True).stdout
             assert "qdisc tbf" in said
             assert f"rate {LINK_BIT_PER_S / 1e6:.0f}Mbit" in said
 
@@ -88,9 +89,7 @@ def test_a_bare_launcher_starts_a_rank_on_each_host(mpi: Mpi, cluster: Lab) -> N
     """As a person writes it: no host, and no leave to run as root, is named."""
     bare = [str(mpi.launcher), "-n", str(HOSTS), "hostname"]
     command = hockney("lab", "run", "--", *bare)
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = captured(command, stdin=subprocess.DEVNULL, timeout=120)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split()) == sorted(cluster.names)
 
@@ -135,7 +134,7 @@ def test_a_lab_is_there_until_it_is_taken_away(monkeypatch: pytest.MonkeyPatch) 
     try:
         refused("lab", "up", "--json")
         ping = hockney("lab", "run", "--", "sh", "-c", "hostname; exit 7")
-        done = subprocess.run(ping, capture_output=True, text=True, check=False)
+        done = captured(ping)
         assert (done.returncode, done.stdout) == (7, f"hockney-{name}-1\n")
         with subprocess.Popen(lab.find(name).inside(["sleep", "60"], host=1)) as sleeping:
             try:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
+from tests.processes import captured
 
 ROOT = Path(__file__).parents[2]
 SANITIZED = ROOT / "build" / "sanitized"
@@ -34,9 +35,7 @@ def call(*words: str, preloaded: str = "") -> subprocess.CompletedProcess[str]:
             resource.setrlimit(resource.RLIMIT_AS, (MOST_B, MOST_B))
 
     command = [sys.executable, "-X", "faulthandler", "-m", "tests.core.calls", *words]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, preexec_fn=limit, capture_output=True, text=True, check=False
-    )
+    return captured(command, cwd=ROOT, env=environment, preexec_fn=limit)
 
 
 def test_hostile_arguments_are_refused_in_words() -> None:
@@ -50,7 +49,7 @@ def test_hostile_arguments_are_refused_in_words() -> None:
 )
 def test_sanitizers_find_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     (core,) = SANITIZED.glob("_core*.so")
-    needed = subprocess.run(["ldd", core], capture_output=True, text=True, check=True).stdout
+    needed = captured(["ldd", core], check=True).stdout
     # Python has neither, and they must come before all else.
     libraries = re.findall(r"=> (\S*/(?:libasan|libstdc\+\+)\.so\S*)", needed)
     done = call("--accepted", "20000", "--core", str(core), preloaded=" ".join(libraries))

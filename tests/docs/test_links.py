@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import unicodedata
 from pathlib import Path
 
 import pytest
 from tests.docs.page import ROOT
+from tests.processes import captured
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^ {0,3}```.*?^ {0,3}```|(?<!`)`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
 def _pages() -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files", "*.md", ":!tests/*"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    listed = captured(["git", "ls-files", "*.md", ":!tests/*"], cwd=ROOT, check=True)
     return [ROOT / name for name in listed.stdout.split()]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from tests.fuzz import branches
 from tests.fuzz.mutation import Folder, Format, Json, Lines, Table, Text, joined, parts
 from tests.fuzz.parser import CORPUS, Parser, judged, parsers, replayed
 from tests.fuzz.work import Fuzzed
+from tests.processes import captured
 
 from hockney.errors import RequestError
 
@@ -126,9 +126,7 @@ print(failure and failure.trace)
 
 
 def test_a_pause_of_the_process_is_no_wait_of_the_parser(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PAUSED, tmp_path], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = captured([sys.executable, "-c", PAUSED, tmp_path], cwd=ROOT, check=True)
     assert done.stdout == "None\n"
 
 
@@ -226,5 +224,5 @@ print(*[name for name, taken in zip(branches.NAMES, branches.TAKEN) if taken])
 
 
 def test_modules_are_marked_however_they_are_installed() -> None:
-    done = subprocess.run([sys.executable, "-c", INSTALLED], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = captured([sys.executable, "-c", INSTALLED], cwd=ROOT, check=True)
     assert {name.partition(":")[0] for name in done.stdout.split()} == {"hockney.units"}

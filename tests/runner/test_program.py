@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import captured
 
 from hockney.runner.build import FLAGS, cxx_wrapper
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -32,12 +33,7 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("most", [2**30, 4, 3, 1])
 def test_a_reduction_in_parts_adds_every_number_once(mpi: Mpi, program: Path, most: int) -> None:
     argv, environment = command(mpi, LaunchRequest(ranks=1))
-    done = subprocess.run(
-        [*argv, str(program), str(most)],
-        env={**mpi.full_environment(), **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+    done = captured(
+        [*argv, str(program), str(most)], env={**mpi.full_environment(), **environment}, timeout=60, check=True
     )
     assert done.stdout.split() == ["100", "101", "102", "103", "104", "105", "106", "107"]

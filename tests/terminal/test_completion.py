@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import captured
 
 from hockney.terminal.completion import names
 
@@ -35,11 +35,9 @@ def offers(written: str, folder: Path) -> list[str]:
     program = folder / "hockney"
     program.write_text("from hockney.cli import main\nmain()\n", encoding="utf-8")
     asked = {"COMP_WORDS": written, "COMP_CWORD": str(len(written.split()) - 1)}
-    done = subprocess.run(
+    done = captured(
         [sys.executable, str(program)],
         env={**os.environ, "_HOCKNEY_COMPLETE": "complete_bash", **asked},
-        capture_output=True,
-        text=True,
         check=True,
         cwd=folder,
     )

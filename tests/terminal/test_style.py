@@ -6,7 +6,6 @@ import ast
 import io
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -21,6 +20,7 @@ from tests.check.planted import Made, consistent, frame
 from tests.cli import test_identify
 from tests.cli.test_predict_profile import call, written
 from tests.command_line import called, run_hockney
+from tests.processes import captured
 from tests.runner.preload.programs import compiled, watched
 from tests.tune import planted
 
@@ -310,9 +310,7 @@ def test_the_demo_is_one_screen_and_ends_with_its_verdict(tmp_path: Path, mpi: M
         (binaries / name).symlink_to(program)
     (tmp_path / "cpp").symlink_to(PACKAGE.parents[1] / "cpp")
     made = f"make -s -C {tmp_path} -f {PACKAGE.parents[1]}/Makefile -o .venv/.ready BIN=bin demo"
-    done = subprocess.run(
-        made.split(), env={**os.environ, "COLUMNS": str(A_PIPE)}, capture_output=True, text=True, check=True
-    )
+    done = captured(made.split(), env={**os.environ, "COLUMNS": str(A_PIPE)}, check=True)
     lines = done.stdout.splitlines()
     assert len(lines) + len(done.stderr.splitlines()) <= MOST_LINES_OF_THE_DEMO
     assert re.search(rf"off by {SHARE} .*{SHARE}\.$", " ".join(lines[-2:]))

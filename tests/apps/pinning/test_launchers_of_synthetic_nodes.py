@@ -7,11 +7,11 @@ Open MPI prints its map without launching, Hydra what it would bind to. hwloc ma
 from __future__ import annotations
 
 import re
-import subprocess
 import time
 from collections.abc import Mapping
 
 import pytest
+from tests.processes import captured
 
 from hockney.apps.pinning.plan import PinningPlan, plan, wish
 from hockney.apps.pinning.recipes import is_listed, request, target_of
@@ -57,9 +57,7 @@ def _mapped(mpi: Mpi, made: PinningPlan, node: str, ranks: int) -> dict[int, set
         argv.append("--do-not-launch")
     else:
         return _bound_by_hydra(argv, environment, ranks)
-    done = subprocess.run(
-        [*argv, "true"], env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
-    )
+    done = captured([*argv, "true"], env=environment, timeout=LIMIT_S)
     text = done.stdout + done.stderr
     pattern = r"App.rank: (\d+).*?Binding: *([^\n]*)"
     return {

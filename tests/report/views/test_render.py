@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
 from tests.factories import version_1
+from tests.processes import captured
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
@@ -86,13 +86,10 @@ def test_latex_is_a_document_with_an_equation_for_each_fit(machine: Machine) -> 
 def test_the_latex_document_compiles(machine: Machine, tmp_path: Path) -> None:
     machine.point_to_point[0].variant = r"a_b & 50% {x} ~^ \\c $ #1"
     (tmp_path / "model.tex").write_text(as_latex(machine), encoding="utf-8")
-    done = subprocess.run(
+    done = captured(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"],
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
         errors="replace",
-        check=False,
         timeout=60,
     )
     assert done.returncode == 0, done.stdout[-2000:]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
 from tests.factories import version_1
+from tests.processes import captured
 
 from hockney.machine.file import Machine
 from hockney.models.base import Parameter
@@ -117,13 +117,10 @@ def test_the_document_of_all_models_compiles(machine: Machine, tmp_path: Path) -
     sections = [*of_fits(machine, None), *of_effects(machine), *of_collectives(machine, COLLECTIVES, ranks=8)]
     text = as_latex(machine, sections_latex(sections, VIEWS))
     (tmp_path / "model.tex").write_text(text, encoding="utf-8")
-    done = subprocess.run(
+    done = captured(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"],
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
         errors="replace",
-        check=False,
         timeout=60,
     )
     assert done.returncode == 0, done.stdout[-2000:]

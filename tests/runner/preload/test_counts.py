@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import captured
 from tests.runner.preload.programs import compiled, every_schedule, mpi_program, under, watched
 
 from hockney.records.preload_table import PreloadRule, PreloadTable
@@ -21,9 +21,7 @@ def test_no_number_is_narrowed_silently(mpi: Mpi, tmp_path: Path) -> None:
     )
     (tmp_path / "layer.cpp").write_text(text, encoding="utf-8")
     words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, "-Wconversion", "-Werror", "-fsyntax-only", "layer.cpp"]
-    done = subprocess.run(
-        words, cwd=tmp_path, env=mpi.full_environment(), capture_output=True, text=True, check=False
-    )
+    done = captured(words, cwd=tmp_path, env=mpi.full_environment())
     assert done.returncode == 0, done.stderr
 
 

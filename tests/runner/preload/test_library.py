@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
+from tests.processes import captured
 from tests.runner.preload.programs import LIMIT_S, compiled, every_schedule, mpi_program, under
 
 from hockney.runner.find import find, find_all
@@ -53,8 +53,6 @@ def test_the_layer_of_another_mpi_passes_all_on(mpi: Mpi, tmp_path: Path) -> Non
     """Handles of one are addresses, of the other 32-bit numbers."""
     program = compiled(mpi, tmp_path, PLAIN)
     layer = {"LD_PRELOAD": str(preload_library(_another(mpi))), "HOCKNEY_PRELOAD": "apply"}
-    done = subprocess.run(
-        [program], env={**os.environ, **layer}, capture_output=True, text=True, timeout=LIMIT_S, check=False
-    )
+    done = captured([program], env={**os.environ, **layer}, timeout=LIMIT_S)
     assert done.returncode == 6, done.stdout + done.stderr
     assert "the layer does nothing" in done.stderr

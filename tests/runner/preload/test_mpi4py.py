@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
+from tests.processes import captured
 from tests.runner.preload.programs import apply_words, every_schedule, launch_line
 
 from hockney.records.keys import COLLECTIVES
@@ -39,9 +40,7 @@ def results(argv: list[str], source: Path, packages: Path) -> tuple[list[str], s
     for before in source.glob("said.*"):
         before.unlink()
     environment = {**os.environ, "PYTHONPATH": f"{packages}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-    done = subprocess.run(
-        argv, cwd=source, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
-    )
+    done = captured(argv, cwd=source, env=environment, timeout=LIMIT_S)
     said = [file.read_text(encoding="utf-8", errors="replace") for file in source.glob("said.*")]
     of_ranks = [re.findall(r"Ran \d+ tests|skipped=\d+|FAILED|failures=\d+|errors=\d+", text) for text in said]
     return [str(done.returncode), *sorted(map(", ".join, of_ranks))], done.stdout + done.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.processes import captured
 from tests.runner.library.messages import ROOT, SIZE_B, TOLERANCE_B, Matrix
 from tests.runner.library.probe import Conversation, Probe, through_tcp
 
@@ -267,13 +268,8 @@ def test_calls_that_an_algorithm_cannot_do_are_right_all_the_same(
         probe.mpi, LaunchRequest(ranks, oversubscribe=crowded, environment=dict(environment))
     )
     words = ["in-place-only"] if probe.mpi.kind == "openmpi" and with_rules else []
-    done = subprocess.run(
-        [*argv, str(odd_calls), *words],
-        env={**probe.mpi.full_environment(), **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    done = captured(
+        [*argv, str(odd_calls), *words], env={**probe.mpi.full_environment(), **variables}, timeout=120
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
