@@ -61,14 +61,10 @@ void register_replay(nb::module_& module) {
         .def_prop_ro("between_groups", &Recording::between_groups)
         .def_prop_ro("per_rank",
                      [](const Recording& recording) {
-                         std::vector<std::tuple<std::uint64_t, double, double, double, std::string>> all;
+                         std::vector<std::tuple<std::uint64_t, double, std::string>> all;
                          for (int rank = 0; rank < recording.ranks(); ++rank) {
                              const RankTrace& of = recording.rank(rank);
-                             const auto seconds = [](std::uint64_t ns) {
-                                 return 1e-9 * static_cast<double>(ns);
-                             };
-                             all.emplace_back(of.events, seconds(of.wall_ns), seconds(of.gap_ns),
-                                              seconds(of.cpu_ns), of.ends);
+                             all.emplace_back(of.events, 1e-9 * static_cast<double>(of.wall_ns), of.ends);
                          }
                          return all;
                      })

@@ -42,6 +42,7 @@ void ReplayWriter::collective(int rank, Rank& mine, const TraceEvent& event, std
         into->push_back(act);
         Act& mapped = into->back();
         mapped.step = mine.label;
+        overtake(mine, mapped);
         if (!is_message(act.op)) continue;
         mapped.peer = place.world(act.peer);
         mapped.tag = numbers_[static_cast<std::size_t>(act.tag)];

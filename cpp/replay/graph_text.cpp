@@ -17,11 +17,10 @@ class RankText {
 
     void take(const Act& act) {
         const Bytes size_B = sizes_.all()[act.size];
-        const bool waits = act.op == Op::receive || act.op == Op::sent;
-        // What is waited for together stays together.
-        if (is_waited_ && (!waits || act.op != waited_)) compute(0);
-        is_waited_ = waits && act.op == Op::sent ? false : waits && act.is_last;
-        waited_ = act.op;
+        // What is waited for together stays together, and no operation needs too many others.
+        const bool is_wait = act.op == Op::receive || act.op == Op::sent;
+        if ((is_group_over_ && act.op == Op::receive) || (!is_wait && after_.size() > most_after)) compute(0);
+        is_group_over_ = act.op == Op::receive && act.is_last;
         switch (act.op) {
             case Op::send:
             case Op::post:
@@ -48,6 +47,7 @@ class RankText {
     }
 
   private:
+    static constexpr std::size_t most_after = 8;
     void compute(Bytes ticks) {
         std::fprintf(file_, "l%zu: calc %lld\n", next_, static_cast<long long>(ticks));
         need();
@@ -65,8 +65,7 @@ class RankText {
     std::size_t next_ = 0;
     std::vector<std::size_t> after_;
     std::unordered_map<std::int32_t, std::size_t> sends_, receives_;
-    bool is_waited_ = false;
-    Op waited_ = Op::finish;
+    bool is_group_over_ = false;
 };
 
 }  // namespace

@@ -190,6 +190,13 @@ void RankReader::complete(std::uint64_t number) {
     }
 }
 
+bool RankReader::has_open_receive(std::uint64_t before) const {
+    const std::size_t few = std::min<std::size_t>(requests_.size(), 64);
+    for (std::size_t i = 0; i < few && first_request_ + i < before; ++i)
+        if (!requests_[i].is_done && requests_[i].of == Request::Of::receive) return true;
+    return false;
+}
+
 void RankReader::collective(TraceEvent& event) {
     const std::uint8_t operation = byte();
     if (operation > trace::neighbor_alltoall) fail("operation " + std::to_string(operation) + " is none");

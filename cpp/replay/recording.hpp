@@ -82,7 +82,7 @@ struct RankTrace {
     // got nothing.
     std::vector<std::pair<std::uint64_t, End>> resolved;
     std::vector<std::uint64_t> dropped;
-    std::uint64_t events = 0, wall_ns = 0, gap_ns = 0, cpu_ns = 0;
+    std::uint64_t events = 0, wall_ns = 0;
     bool is_whole = false;
     std::string ends;  // why it is not
 };
@@ -117,6 +117,8 @@ class RankReader {
     Request& request(std::uint64_t number) { return requests_[number - first_request_]; }
     std::uint64_t latest_request() const { return first_request_ + requests_.size() - 1; }
     void complete(std::uint64_t number);
+    // Whether a receive was posted before that request and is not complete; the oldest few are looked at.
+    bool has_open_receive(std::uint64_t before) const;
 
     struct Persistent {
         bool is_send;

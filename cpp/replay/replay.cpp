@@ -88,21 +88,13 @@ bool ReplayWriter::was_probed(int rank, Rank& mine, std::int32_t communicator, c
 void ReplayWriter::probe(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
     const bool is_known = was_probed(rank, mine, event.communicator, event.in);
     if (!is_known) {
-        const Act act = post(rank, mine, event.communicator, event.in, acts);
+        Act act = post(rank, mine, event.communicator, event.in, acts);
+        overtake(mine, act);
         acts.push_back(act);
     }
     if (event.kind == trace::mprobe) return;
     const Communicator& place = mine.reader.communicator(event.communicator);
     mine.probed.push_back({place.world(event.in.peer), rank, place.number, event.in.tag});
-}
-
-// Receives that are waited for together come in whatever order they come.
-void ReplayWriter::wait_for(const std::vector<Act>& receives, std::vector<Act>& acts) {
-    for (const Act& receive : receives) {
-        acts.push_back(receive);
-        acts.back().is_last = false;
-    }
-    if (!receives.empty()) acts.back().is_last = true;
 }
 
 void ReplayWriter::begin(int rank, Rank& mine, Request& request, std::uint64_t number,
@@ -129,34 +121,53 @@ void ReplayWriter::begin(int rank, Rank& mine, Request& request, std::uint64_t n
     request.size = act.size;
 }
 
-void ReplayWriter::wait(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
-    (void)rank;
+void ReplayWriter::wait(Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
     receives_.clear();
     sends_.clear();
+    under_way_.clear();
+    std::uint64_t awaited = mine.awaited;
     for (const TraceEvent::Completed& done : event.completed) {
         const Request& request = mine.reader.request(done.number);
-        if (request.of == Request::Of::nothing || request.of == Request::Of::collective) continue;
-        const bool is_receive = request.of == Request::Of::receive;
-        (is_receive ? receives_ : sends_)
-            .emplace_back(request.peer, request.message, label(mine, event.site, request.communicator),
-                          request.size, is_receive ? Op::receive : Op::sent);
-    }
-    const bool is_waited = event.kind == trace::wait;
-    if (is_waited) {
-        wait_for(receives_, acts);
-        acts.insert(acts.end(), sends_.begin(), sends_.end());
-    }
-    for (const TraceEvent::Completed& done : event.completed) {
-        const Request& request = mine.reader.request(done.number);
-        if (request.of == Request::Of::collective && request.rest > 0) {
-            std::vector<Act>& rest = mine.rest[request.rest - 1];
-            for (Act& act : rest) act.step = label(mine, event.site, request.communicator);
-            if (is_waited) acts.insert(acts.end(), rest.begin(), rest.end());
-            rest.clear();
-            mine.free.push_back(request.rest);
+        const std::uint32_t number = label(mine, event.site, request.communicator);
+        if (request.of == Request::Of::receive) {
+            receives_.emplace_back(request.peer, request.message, number, request.size, Op::receive);
+            receives_.back().is_overtaken = done.number < mine.awaited;
+            awaited = std::max(awaited, done.number + 1);
+        } else if (request.of == Request::Of::send) {
+            sends_.emplace_back(request.peer, request.message, number, request.size, Op::sent);
+        } else if (request.rest > 0) {
+            under_way_.emplace_back(request.rest, number);
         }
+    }
+    std::uint64_t latest = 0;
+    for (const TraceEvent::Completed& done : event.completed) {
+        latest = std::max(latest, done.number);
         mine.reader.complete(done.number);
     }
+    const bool is_waited = event.kind == trace::wait;
+    if (is_waited) mine.awaited = awaited;
+    const bool overtakes = mine.reader.has_open_receive(latest);
+    for (Act& act : receives_) {
+        act.is_last = &act == &receives_.back();
+        act.is_disordered = act.is_overtaken || overtakes;
+        if (is_waited) acts.push_back(act);
+    }
+    if (is_waited) acts.insert(acts.end(), sends_.begin(), sends_.end());
+    for (const auto& [rest, number] : under_way_) {
+        std::vector<Act>& all = mine.rest[rest - 1];
+        for (Act& act : all) act.step = number;
+        if (is_waited) acts.insert(acts.end(), all.begin(), all.end());
+        all.clear();
+        mine.free.push_back(rest);
+    }
+}
+
+// What is received at once comes before all that was posted and is not waited for yet.
+void ReplayWriter::overtake(Rank& mine, Act& act) {
+    if (act.op != Op::receive) return;
+    const std::uint64_t next = mine.reader.latest_request() + 1;
+    act.is_disordered = act.is_disordered || mine.reader.has_open_receive(next);
+    mine.awaited = next;
 }
 
 void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
@@ -170,7 +181,8 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
             return;
         }
         case trace::recv: {
-            const Act act = post(rank, mine, place, event.in, acts);
+            Act act = post(rank, mine, place, event.in, acts);
+            overtake(mine, act);
             if (act.op == Op::receive) acts.push_back(act);
             return;
         }
@@ -178,6 +190,7 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
             Act in{-1, 0, 0, 0, Op::finish}, out = in;
             if (event.in.peer >= 0) in = post(rank, mine, place, event.in, acts);
             if (event.out.peer >= 0) out = send(rank, mine, place, event.out, acts);
+            overtake(mine, in);
             for (const Act& act : {in, out})
                 if (act.op != Op::finish) acts.push_back(act);
             return;
@@ -207,7 +220,7 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
             return probe(rank, mine, event, acts);
         case trace::wait:
         case trace::dropped:
-            return wait(rank, mine, event, acts);
+            return wait(mine, event, acts);
         case trace::collective:
         case trace::made:
             return place >= 0 ? collective(rank, mine, event, acts) : void();
@@ -217,22 +230,21 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
 }
 
 std::string ReplayWriter::alone() const {
-    const Channels::Lone* first = nullptr;
-    channels_.each([&](const Channels::Lone& lone) {
+    std::string first;
+    std::tuple<bool, std::uint32_t, std::int32_t> least{true, UINT32_MAX, INT32_MAX};
+    channels_.each([&](const Channel& channel, bool is_send, std::uint32_t event) {
         // A receive that nobody sends is why others wait.
-        if (first == nullptr || std::tuple(lone.is_send, lone.event, lone.channel.from) <
-                                    std::tuple(first->is_send, first->event, first->channel.from))
-            first = &lone;
+        const std::tuple place{is_send, event, is_send ? channel.from : channel.to};
+        if (least < place) return;
+        least = place;
+        first =
+            "rank " + std::to_string(std::get<2>(place)) + ", event " + std::to_string(event) +
+            ": a message " +
+            (channel.tag == collective_tag ? "of a collective" : "of tag " + std::to_string(channel.tag)) +
+            (is_send ? " to rank " + std::to_string(channel.to) + " that nobody receives"
+                     : " from rank " + std::to_string(channel.from) + " that nobody sends");
     });
-    if (first == nullptr) return "";
-    const auto& [channel, event, number, next, is_send] = *first;
-    const std::string tag =
-        channel.tag == collective_tag ? "of a collective" : "of tag " + std::to_string(channel.tag);
-    const std::string at = ", event " + std::to_string(event) + ": ";
-    return is_send ? "rank " + std::to_string(channel.from) + at + "a message " + tag + " to rank " +
-                         std::to_string(channel.to) + " that nobody receives"
-                   : "rank " + std::to_string(channel.to) + at + "a message " + tag + " from rank " +
-                         std::to_string(channel.from) + " that nobody sends";
+    return first;
 }
 
 void ReplayWriter::stop(int rank, std::uint32_t step) const {

@@ -62,6 +62,7 @@ class ReplayWriter {
         explicit Rank(RankReader&& reader_) : reader(std::move(reader_)) {}
 
         RankReader reader;
+        std::uint64_t awaited = 0;              // behind the latest receive that was waited for
         std::size_t resolved = 0, dropped = 0;  // how many of those that the recording knows
         std::vector<Channel> probed;
         std::vector<std::vector<Act>> rest;  // of collectives that are under way
@@ -80,10 +81,10 @@ class ReplayWriter {
     Act post(int rank, Rank& mine, std::int32_t communicator, const End& end, std::vector<Act>& acts);
     void begin(int rank, Rank& mine, Request& request, std::uint64_t number, std::int32_t communicator,
                const End& end, bool is_send, bool is_wild, std::vector<Act>& acts);
-    void wait(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts);
+    void wait(Rank& mine, const TraceEvent& event, std::vector<Act>& acts);
+    static void overtake(Rank& mine, Act& act);
     void probe(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts);
     bool was_probed(int rank, Rank& mine, std::int32_t communicator, const End& end);
-    void wait_for(const std::vector<Act>& receives, std::vector<Act>& acts);
     void collective(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts);
     const Template* known(Rank& mine, const TraceEvent& event);
     void plain(const Rank& mine, const TraceEvent& event, Template& into);
@@ -104,6 +105,7 @@ class ReplayWriter {
     std::size_t held_ = 0;  // acts of templates
     TraceEvent event_;
     std::vector<Act> receives_, sends_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> under_way_;
     std::vector<std::int32_t> numbers_;
 };
 

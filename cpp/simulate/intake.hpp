@@ -21,6 +21,12 @@ class Intake {
     Time take(const Time& arrival, std::size_t drain, double drain_s, bool is_overtaken, const Time& in,
               Sums<Time>& sums, Room& room) {
         if (taken_.empty()) taken_.emplace(before_all, Taken{in, drain, in});
+        if (taken_.size() > most) {  // what is long past takes no more
+            const auto half = std::next(taken_.begin(), most / 2);
+            taken_.begin()->second.until = std::prev(half)->second.until;
+            taken_.erase(std::next(taken_.begin()), half);
+            room.give(most / 2 - 1, taken_B);
+        }
         const double from_s = arrival.s - drain_s;
         const auto next = is_overtaken ? taken_.upper_bound(from_s) : taken_.end();
         auto here = std::prev(next);
@@ -62,6 +68,7 @@ class Intake {
         std::size_t drain;  // of the first
         Time until;
     };
+    static constexpr std::size_t most = 8192;
     static constexpr std::size_t taken_B = sizeof(Taken) + 48;  // in the tree
     std::multimap<double, Taken> taken_;                        // by when it begins
 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from tests.predict.replay.encoding import ANY, RankTrace, traces, write
 
 from hockney import _core
 from hockney._core import Network, Problem, Recording, Replay, Simulated, TraceFault
-from hockney.predict.costs import LoggopsParameters
+from hockney.predict.costs import TERMS, LoggopsParameters, per_byte
 from hockney.predict.replay.algorithms import Algorithms
 from hockney.predict.replay.recorded import RecordedRun
 
@@ -64,7 +65,7 @@ def test_what_the_layer_takes_is_taken_off_and_the_processor_counts(tmp_path: Pa
     ranks[1].recv(0, KB)
     assert finish_us(tmp_path, ranks) == pytest.approx([2, 13])
     trace = Recording(str(tmp_path / "run.trace"))
-    assert [wall_s for _, wall_s, *_ in trace.per_rank] == pytest.approx([5 * US, 0])
+    assert [wall_s for _, wall_s, _ in trace.per_rank] == pytest.approx([5 * US, 0])
 
 
 def test_receives_are_waited_for_together(tmp_path: Path) -> None:
@@ -77,6 +78,25 @@ def test_receives_are_waited_for_together(tmp_path: Path) -> None:
     b.send(0, KB)
     c.send(0, KB)
     assert finish_us(tmp_path, [a, b, c]) == pytest.approx([31, 20, 0])
+
+
+def test_what_came_long_before_is_taken_in_when_it_came(tmp_path: Path) -> None:
+    """Waited for in another order than they were posted in, also by a receive that is posted and waited for."""
+    a, b, c = traces(3)
+    early, late = a.irecv(1, KB), a.irecv(2, KB)
+    a.wait(late)
+    a.wait(early)
+    again = a.irecv(1, KB)
+    a.recv(2, KB)
+    a.wait(again)
+    b.send(0, KB)
+    b.send(0, KB)
+    c.compute(100 * US)
+    c.send(0, KB)
+    c.compute(100 * US)
+    c.send(0, KB)
+    # A message is a microsecond on the way into its rank, where one that came before is no more.
+    assert finish_us(tmp_path, [a, b, c]) == pytest.approx([211, 0, 200])
 
 
 def test_a_long_message_waits_for_its_receiver(tmp_path: Path) -> None:
@@ -338,3 +358,32 @@ def test_the_critical_path_and_the_waiting_add_up(tmp_path: Path) -> None:
     # From the start until the message is there it is idle; the sender came to it at 5.
     assert spots[receive, 0] == pytest.approx([0, 1 * US, 17 * US, 5 * US])
     assert done.worked_s == pytest.approx(5 * US)
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_its_graph_takes_as_long_also_where_messages_share_links(tmp_path: Path, shares: bool) -> None:
+    """In a ring of nodes, where rank 0's messages to rank 2 pass what the others send."""
+    ranks = traces(4)
+    for turn in range(3):
+        for one in ranks:
+            one.compute((5 + 3 * one.rank + turn) * US)
+            near, far = one.irecv((one.rank - 1) % 4, 40 * KB, 1), one.irecv((one.rank + 2) % 4, 40 * KB, 2)
+            sent = one.isend((one.rank + 1) % 4, 30 * KB, 1), one.isend((one.rank + 2) % 4, 20 * KB, 2)
+            one.compute(4 * US)
+            one.wait(far)
+            one.wait(near, *sent)
+    trace = Recording(str(write(tmp_path / "run.trace", ranks)))
+    replay = Replay(trace, [])
+    costs = LoggopsParameters(10 * US, 1 * US, 0.0, 1e-9, rendezvous_above_B=25 * KB).at([0])
+    if shares:
+        costs.messages[0][TERMS.index("network_link")] = per_byte(3e-9)
+    network = Network(node_of_rank=range(4) if shares else (), torus=(4,) if shares else ())
+    _core.write_goal(replay, str(tmp_path / "run.goal"), costs.curves())
+    graph = _core.Graph(str(tmp_path / "run.goal"))
+    levels = np.zeros((0, 0), np.int32)
+    done = _core.simulate([replay], costs.curves(), levels=levels, network=network)
+    ticks = replace(costs, reduce=per_byte(1e-9)).curves()
+    again = _core.simulate([graph], ticks, levels=levels, network=network)
+    assert again.finish_s == pytest.approx(done.finish_s)
+    # A link takes 3 ns for a byte: shared, it is what the run waits for.
+    assert (done.finish_s.max() > 500 * US) == shares

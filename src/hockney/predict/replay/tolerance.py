@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -56,6 +57,8 @@ class Tolerance:
     bandwidth_limits: Sequence[Limit] = ()
     latency_curve: Sequence[tuple[float, float]] = ()
     bandwidth_curve: Sequence[tuple[float, float]] = ()
+    is_reordered: bool = False
+    """Whether a curve is not convex: messages passed shared links in another order. Each point was replayed."""
 
 
 @dataclass
@@ -136,11 +139,18 @@ def _followed(
         bandwidth_limits=[Limit(longer, narrower=None if at is None else 1 + at) for longer, at in reached],
         latency_curve=_curve(latency),
         bandwidth_curve=[(1 + place, time_s) for place, time_s in _curve(bandwidth)],
+        is_reordered=not all(_is_convex(_curve(line)) for line in (latency, bandwidth)),
     )
 
 
 def _curve(line: _CostLine) -> list[tuple[float, float]]:
     return sorted((place, time_s) for place, (time_s, _) in line.known.items())
+
+
+def _is_convex(curve: list[tuple[float, float]]) -> bool:
+    """Rounding aside."""
+    slopes = [(after - before) / (b - a) for (a, before), (b, after) in pairwise(curve)]
+    return all(after >= before * (1 - 1e-6) for before, after in pairwise(slopes))
 
 
 def _slope(at: Played, curves: Costs, column: int, what: What) -> float:
