@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,10 +48,8 @@ def test_parse(text: str, name: str, rate: float) -> None:
     ],
 )
 def test_a_bad_peak_says_the_form(text: str) -> None:
-    with pytest.raises(RequestError) as error:
+    with refusing(re.escape("--peak"), "NAME=RATE"):
         Peak.parse(text)
-    assert "--peak" in error.value.message
-    assert "NAME=RATE" in error.value.hint
 
 
 def test_a_peak_may_say_what_it_limits() -> None:

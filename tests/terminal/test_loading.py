@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from tests.processes import captured
 from typer.main import get_command, get_command_from_info, get_group
 
 from hockney import cli
@@ -45,12 +45,20 @@ def hockney(*words: str) -> set[str]:
     code = "import sys\nfrom hockney.cli import main\n"
     code += "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code, ended.code\n"
     code += "print('\\nmodules:', *sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    done = captured([sys.executable, "-c", code, *words], check=True)
     return set(done.stdout.rpartition("modules:")[2].split())
 
 
+def late(code: str) -> list[str]:
+    """The words that a program prints under the finder of late libraries."""
+    first = "import sys\nfrom hockney.terminal import loading\nsys.meta_path.insert(0, loading.LateFinder())\n"
+    done = captured([sys.executable, "-c", first + code])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
 def test_no_help_page_loads_a_heavy_library() -> None:
-    done = subprocess.run([sys.executable, "-c", HELP % (HEAVY,)], capture_output=True, text=True, check=True)
+    done = captured([sys.executable, "-c", HELP % (HEAVY,)], check=True)
     pages, _, loaded = done.stdout.partition(" ")
     assert int(pages) > 50
     assert loaded.strip() == "[]"
@@ -76,7 +84,7 @@ def test_a_shell_completes_verbs_without_importing_them() -> None:
         "verbs = get_command(app)\ncontext = verbs.make_context('hockney', [], resilient_parsing=True)\n"
         "print([found.value for found in verbs.shell_complete(context, 'me')], *sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = captured([sys.executable, "-c", code], check=True)
     offered, _, loaded = done.stdout.partition("] ")
     assert offered == "['measure', 'merge'"
     assert not [name for name in loaded.split() if name in HEAVY or name.startswith("hockney.cli.")]
@@ -146,45 +154,37 @@ def test_a_heavy_library_is_loaded_when_something_of_it_is_used(words: tuple[str
 
 def test_a_late_library_is_whole_once_it_is_used() -> None:
     code = (
-        "import sys\nfrom hockney.terminal.loading import LateFinder\nsys.meta_path.insert(0, LateFinder())\n"
         "import pandas as pd\nimport pandas\nfrom scipy import special, stats\n"
         "print('pandas.core' in sys.modules, len(pd.DataFrame({'a': [1]})), special.ndtr(0.0),"
         " stats.norm.cdf(0.0))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "1", "0.5", "0.5"]
+    assert late(code) == ["False", "1", "0.5", "0.5"]
 
 
 def test_a_part_that_its_late_parent_imports_too_is_executed_once() -> None:
     code = (
-        "import sys\nfrom hockney.terminal.loading import LateFinder\nsys.meta_path.insert(0, LateFinder())\n"
         "from scipy import spatial\nimport scipy.spatial.distance as distance\n"
         "print(distance is spatial.distance, distance.__spec__.loader.__class__.__name__)\n"
         "print(spatial._geometric_slerp.euclidean is distance.euclidean)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["True", "SourceFileLoader", "True"], done.stderr
+    assert late(code) == ["True", "SourceFileLoader", "True"]
 
 
 def test_threads_wait_for_a_late_library() -> None:
     code = (
-        "import sys\nfrom hockney.terminal.loading import LateFinder\nsys.meta_path.insert(0, LateFinder())\n"
         "from concurrent.futures import ThreadPoolExecutor\nfrom scipy import sparse\n"
         "with ThreadPoolExecutor(8) as pool:\n    print(*pool.map(lambda _: sparse.csr_array.__name__, range(8)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["csr_array"] * 8, done.stderr
+    assert late(code) == ["csr_array"] * 8
 
 
 def test_a_late_library_that_fails_says_why_each_time(tmp_path: Path) -> None:
     (tmp_path / "ill.py").write_text("begun = 1\nraise OSError('no memory for it')\n", encoding="utf-8")
     code = (
-        "import sys\nfrom hockney.terminal import loading\nsys.meta_path.insert(0, loading.LateFinder())\n"
         f"loading.LATE.add('ill')\nsys.path.insert(0, {str(tmp_path)!r})\nimport ill\n"
         "for _ in range(2):\n    try:\n        ill.ended\n    except OSError as error:\n        print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == ["no memory for it"] * 2, done.stderr
+    assert late(code) == ["no", "memory", "for", "it"] * 2
 
 
 def test_nothing_is_imported_inside_of_a_function() -> None:

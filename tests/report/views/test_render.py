@@ -82,17 +82,23 @@ def test_latex_is_a_document_with_an_equation_for_each_fit(machine: Machine) -> 
     assert r"a\_b \& 50\%" in text
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason=lacking("pdflatex", "it is not on the PATH"))
+needs_pdflatex = pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason=lacking("pdflatex", "it is not on the PATH")
+)
+
+
+def expect_compiled(folder: Path, text: str) -> None:
+    """Fails where LaTeX refuses the document."""
+    (folder / "model.tex").write_text(text, encoding="utf-8")
+    argv = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"]
+    done = captured(argv, cwd=folder, errors="replace", timeout=60)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+@needs_pdflatex
 def test_the_latex_document_compiles(machine: Machine, tmp_path: Path) -> None:
     machine.point_to_point[0].variant = r"a_b & 50% {x} ~^ \\c $ #1"
-    (tmp_path / "model.tex").write_text(as_latex(machine), encoding="utf-8")
-    done = captured(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"],
-        cwd=tmp_path,
-        errors="replace",
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
+    expect_compiled(tmp_path, as_latex(machine))
 
 
 def test_an_unknown_model_lists_the_fitted(machine: Machine) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
-from tests.capabilities import lacking
 from tests.factories import version_1
-from tests.processes import captured
+from tests.report.views.test_render import expect_compiled, needs_pdflatex
 
 from hockney.machine.file import Machine
 from hockney.models.base import Parameter
@@ -111,19 +109,11 @@ def test_words_for_latex() -> None:
     assert latex_words("a_b — 50% 漢") == r"a\_b --- 50\% ?"
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason=lacking("pdflatex", "it is not on the PATH"))
+@needs_pdflatex
 def test_the_document_of_all_models_compiles(machine: Machine, tmp_path: Path) -> None:
     machine.effects[0].notes.append(r"a_b & 50% {x} ~^ \c $ #1 ≤ ≥ → × ⌈⌉ α ∛ ² 漢")
     sections = [*of_fits(machine, None), *of_effects(machine), *of_collectives(machine, COLLECTIVES, ranks=8)]
-    text = as_latex(machine, sections_latex(sections, VIEWS))
-    (tmp_path / "model.tex").write_text(text, encoding="utf-8")
-    done = captured(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"],
-        cwd=tmp_path,
-        errors="replace",
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
+    expect_compiled(tmp_path, as_latex(machine, sections_latex(sections, VIEWS)))
 
 
 def test_a_fitted_formula_is_never_called_exact() -> None:
