@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <stdexcept>
@@ -217,6 +218,23 @@ void register_simulate(nb::module_& module) {
         .def_ro("size_B", &Simulated::size_B)
         .def_ro("engine_s", &Simulated::engine_s)
         .def_ro("worked_s", &Simulated::worked_s)
+        .def_prop_ro("moments",
+                     [](const Simulated& self) {
+                         std::vector<std::tuple<std::int32_t, int, std::uint32_t, double, double>> all;
+                         for (const Moment& each : self.moments)
+                             all.emplace_back(each.rank, static_cast<int>(each.kind), each.number,
+                                              each.start_s, each.end_s);
+                         return all;
+                     })
+        .def_prop_ro("idle_of_pairs",
+                     [](const Simulated& self) {
+                         std::vector<std::tuple<std::uint32_t, std::uint32_t, double>> all;
+                         for (const auto& [pair, idle_s] : self.idle_of_pair_s)
+                             all.emplace_back(static_cast<std::uint32_t>(pair >> 32U),
+                                              static_cast<std::uint32_t>(pair), idle_s);
+                         std::sort(all.begin(), all.end());
+                         return all;
+                     })
         .def_ro("alone", &Simulated::alone)
         .def_prop_ro("spots",
                      [](const Simulated& self) {
@@ -269,7 +287,8 @@ void register_simulate(nb::module_& module) {
     module.def(
         "simulate",
         [](const nb::iterable& asked, const CostCurves& costs, const Ids& levels, const Network& network,
-           List<double> noise_s, std::uint64_t seed, bool by_class, bool trace, Bytes most_B) {
+           List<double> noise_s, std::uint64_t seed, bool by_class, bool trace,
+           const std::tuple<double, double, std::size_t>& window, Bytes most_B) {
             const Phases phases(asked);
             expect_on(network, phases.ranks());
             Options options;
@@ -278,6 +297,7 @@ void register_simulate(nb::module_& module) {
             options.noise = noise_of(std::move(noise_s.values), seed, phases.ranks());
             options.by_class = by_class;
             options.trace = trace;
+            std::tie(options.window.from_s, options.window.until_s, options.window.most) = window;
             options.most_B = most_B;
             if (most_B < 0) throw std::invalid_argument("the memory must not be negative");
             if (by_class && (phases.all.size() > 1 || levels.shape(0) > 0 || !options.noise.mean_s.empty() ||
@@ -289,7 +309,7 @@ void register_simulate(nb::module_& module) {
         },
         "phases"_a, "costs"_a, nb::kw_only(), "levels"_a.noconvert(), "network"_a,
         "noise_s"_a = nb::make_tuple(), "seed"_a = 0, "by_class"_a = false, "trace"_a = false,
-        "most_B"_a = most_held_B);
+        "window"_a = nb::make_tuple(0.0, 0.0, 0), "most_B"_a = most_held_B);
     module.def(
         "symmetric_classes",
         [](const Asked& asked, bool copies_cost) { return symmetry(phase_of(asked), copies_cost).classes; },

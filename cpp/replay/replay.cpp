@@ -16,8 +16,11 @@ ReplayWriter::ReplayWriter(const Replay& replay, Sizes& sizes, bool rendezvous)
       tick_(sizes.index(tick_B)),
       writer_(rendezvous, sizes),
       builder_(writer_) {
-    for (int rank = 0; rank < replay.recording->ranks(); ++rank)
+    for (int rank = 0; rank < replay.recording->ranks(); ++rank) {
         ranks_.emplace_back(RankReader(*replay.recording, rank));
+        if (!replay.rank_factor.empty())
+            ranks_.back().factor = replay.rank_factor[static_cast<std::size_t>(rank)];
+    }
 }
 
 void ReplayWriter::write(int rank, std::vector<Act>& acts) {
@@ -29,6 +32,7 @@ void ReplayWriter::write(int rank, std::vector<Act>& acts) {
 void ReplayWriter::compute(Rank& mine, const TraceEvent& event, std::vector<Act>& acts) {
     auto time_ns = static_cast<double>(replay_.uses_cpu ? event.cpu_ns : event.gap_ns);
     if (!replay_.site_factor.empty()) time_ns *= replay_.site_factor[event.site];
+    time_ns *= mine.factor;
     if (event.kind == trace::other) time_ns += static_cast<double>(event.inside_ns);
     const Bytes ticks = std::llround(std::min(time_ns, 9e18));
     if (ticks > 0) acts.emplace_back(ticks, label(mine, event.site, -1), tick_);

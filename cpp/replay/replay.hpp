@@ -20,9 +20,10 @@ using Parts = std::vector<std::pair<const Algorithm*, Problem>>;
 // What is played, and how.
 struct Replay {
     const Recording* recording = nullptr;
-    std::vector<Parts> done_by;       // by the numbers of the recording's calls; none: nothing is sent
-    bool uses_cpu = false;            // of computing, in place of the time that passed
-    std::vector<double> site_factor;  // of computing before each call site; empty: 1
+    std::vector<Parts> done_by;  // by the numbers of the recording's calls; none: nothing is sent
+    bool uses_cpu = false;       // of computing, in place of the time that passed
+    // Of computing: before each call site, and of each rank; empty: 1.
+    std::vector<double> site_factor, rank_factor;
 };
 
 // The tag of messages of collectives, where a user's is at least 0.
@@ -63,6 +64,7 @@ class ReplayWriter {
 
         RankReader reader;
         std::uint64_t awaited = 0;              // behind the latest receive that was waited for
+        double factor = 1;                      // of its computing
         std::size_t resolved = 0, dropped = 0;  // how many of those that the recording knows
         std::vector<Channel> probed;
         std::vector<std::vector<Act>> rest;  // of collectives that are under way

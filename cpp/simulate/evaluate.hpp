@@ -153,8 +153,12 @@ class Evaluator {
             case Op::reduce:
                 return busy(event, me, costs_.work(event.size, true));
             case Op::work:
-                if (waits_ != nullptr)
-                    waits_->worked_s += event.ticks() * costs_.time_s[costs_.work(event.size, true)];
+                if (waits_ != nullptr) {
+                    const double takes_s = event.ticks() * costs_.time_s[costs_.work(event.size, true)];
+                    waits_->worked_s += takes_s;
+                    waits_->see(event.rank, event.step, Moment::Kind::computes, me.processor.s,
+                                me.processor.s + takes_s);
+                }
                 return busy(event, me, costs_.work(event.size, true), event.ticks());
             case Op::enter:
                 return enter(event);
@@ -328,7 +332,8 @@ class Evaluator {
     void idle(const Event& event, const Rank& me, double until_s, double began_s) {
         const double idle_s = until_s - me.processor.s;
         if (waits_ != nullptr && idle_s > 0)
-            waits_->add(event.step, idle_s, std::clamp(began_s - me.processor.s, 0.0, idle_s));
+            waits_->add(event.rank, event.peer, event.step, me.processor.s, idle_s,
+                        std::clamp(began_s - me.processor.s, 0.0, idle_s));
     }
 
     void receive(const Event& event, Rank& me) {

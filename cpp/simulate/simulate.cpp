@@ -171,6 +171,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Waits waits;
+    waits.window = options.window;
     if (replayed != nullptr && options.trace) evaluator.account(waits);
     Stream<Time> stream(curves, costs, sizes, evaluator);
     if (has_sharing(curves, options.network))
@@ -214,6 +215,8 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     }
     if (replayed != nullptr) {
         result.worked_s = waits.worked_s;
+        result.moments = std::move(waits.moments);
+        result.idle_of_pair_s = std::move(waits.of_pair_s);
         result.spots = replayed->spots();
         result.alone = replayed->alone();
     }

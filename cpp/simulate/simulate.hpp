@@ -33,8 +33,10 @@ struct Simulated {
     std::vector<Spot> spots;
     std::vector<double> of_spots_s;
     double worked_s = 0;  // computing of all ranks
-    std::string alone;    // a message of which one end is missing
-    double engine_s = 0;  // generating and simulating
+    std::vector<Moment> moments;
+    std::unordered_map<std::uint64_t, double> idle_of_pair_s;  // as of Waits
+    std::string alone;                                         // a message of which one end is missing
+    double engine_s = 0;                                       // generating and simulating
 };
 
 struct Options {
@@ -43,6 +45,7 @@ struct Options {
     Noise noise;
     bool by_class = false;       // one rank of each class stands for all; only where they all cost the same
     bool trace = false;          // fills `critical`
+    Window window;               // of the moments that are kept of a replay
     Bytes most_B = most_held_B;  // of memory
 };
 

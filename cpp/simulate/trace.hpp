@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "cost.hpp"
@@ -35,19 +36,45 @@ struct TraceNode {
     double times;
 };
 
+// What a rank does from when until when, and what it belongs to.
+struct Moment {
+    enum class Kind : std::uint8_t { computes, late, under_way };  // waits for who is late, for a message
+    std::int32_t rank;
+    std::uint32_t number;
+    Kind kind;
+    double start_s, end_s;
+};
+// Of which time moments are kept, and how many at most.
+struct Window {
+    double from_s = 0, until_s = 0;
+    std::size_t most = 0;
+};
+
 // What ranks wait for, by the numbers of what their acts belong to: seconds without work, and those of them
 // before the other end of the message had come.
+// `moments` are those between two times, and no more than `most`.
 struct Waits {
     std::vector<double> idle_s, late_s;
-    double worked_s = 0;  // computing of all ranks
+    double worked_s = 0;                                  // computing of all ranks
+    std::unordered_map<std::uint64_t, double> of_pair_s;  // idle, by rank << 32 | the one it waits for
+    Window window;
+    std::vector<Moment> moments;
 
-    void add(std::size_t number, double idle, double late) {
+    void add(std::int32_t rank, std::int32_t peer, std::uint32_t number, double now_s, double idle,
+             double late) {
         if (number >= idle_s.size()) {
             idle_s.resize(number + 1);
             late_s.resize(number + 1);
         }
         idle_s[number] += idle;
         late_s[number] += late;
+        of_pair_s[static_cast<std::uint64_t>(rank) << 32U | static_cast<std::uint32_t>(peer)] += idle;
+        see(rank, number, Moment::Kind::late, now_s, now_s + late);
+        see(rank, number, Moment::Kind::under_way, now_s + late, now_s + idle);
+    }
+    void see(std::int32_t rank, std::uint32_t number, Moment::Kind kind, double start_s, double end_s) {
+        if (moments.size() >= window.most || start_s >= window.until_s || end_s <= window.from_s) return;
+        if (end_s > start_s) moments.push_back({rank, number, kind, start_s, end_s});
     }
 };
 

@@ -226,6 +226,10 @@ class Simulated:
     @property
     def worked_s(self) -> float: ...
     @property
+    def moments(self) -> list[tuple[int, int, int, float, float]]: ...
+    @property
+    def idle_of_pairs(self) -> list[tuple[int, int, float]]: ...
+    @property
     def alone(self) -> str: ...
     @property
     def finish_s(self) -> NDArray[np.float64]: ...
@@ -278,6 +282,7 @@ class Replay:
         *,
         uses_cpu: bool = False,
         site_factor: Sequence[float] = (),
+        rank_factor: Sequence[float] = (),
     ) -> None: ...
 
 _Phase = _Asked | Schedule | Graph | Replay
@@ -354,6 +359,7 @@ def simulate(
     seed: int = 0,
     by_class: bool = False,
     trace: bool = False,
+    window: tuple[float, float, int] = ...,
     most_B: int = ...,
 ) -> Simulated: ...
 def symmetric_classes(phase: _Asked, copies_cost: bool = False) -> int: ...

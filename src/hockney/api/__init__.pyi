@@ -112,6 +112,8 @@ from .schedules import write_schedule as write_schedule
 from .schemas import schema_of as schema_of
 from .schemas import schemas as schemas
 from .simulations import simulate as simulate
+from .studies import ProgramPlanned as ProgramPlanned
+from .studies import ProgramStudied as ProgramStudied
 from .studies import ShownStudy as ShownStudy
 from .studies import Status as Status
 from .studies import StudyAnswer as StudyAnswer

@@ -27,6 +27,7 @@ from hockney.report.make import make, write_csv, write_figures, write_html
 from hockney.report.marks import peaks_of
 from hockney.report.page import Report, Row
 from hockney.report.reading import Progress, Wish, unsaid
+from hockney.runner.traced import ENDING, trace_of
 from hockney.words import several
 
 if TYPE_CHECKING:
@@ -152,6 +153,15 @@ NOT_ON_COMPARISONS = ("peaks", "machine", "systems", "sizes_B", "anonymous")
 """Options of the report of one campaign."""
 
 
+NOT_OF_RUNS = ("peaks", "statistic", "sizes_B", "csv", "anonymous")
+"""Options that the page of a recorded run does not heed."""
+
+
+def is_run(path: Path) -> bool:
+    """Whether it is a profile, or the trace beside it."""
+    return path.suffix in (".json", ENDING) and trace_of(path) is not None
+
+
 def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | CardAnswer:
     """Write the page that the options ask for, or the card, and the files beside it.
 
@@ -167,7 +177,7 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
             f"{output}: a report is HTML, not {output.suffix}",
             f"write -o {output.with_suffix('.html')}; a browser prints that as PDF",
         )
-    if not options.card:
+    if not options.card and not is_run(first):
         for campaign in options.campaigns:
             expect_measurements(campaign)
     others = options.campaigns[1:]
@@ -182,7 +192,11 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
         from hockney.api.cards import write_card
 
         return write_card(first, output, in_place, progress)
-    if others:
+    if is_run(first):
+        if unfit := [flag for name, flag in written.items() if name in NOT_OF_RUNS]:
+            raise RequestError(f"the page of a run does not take {', '.join(unfit)}", "leave them out")
+        page = Page(_replayed(first, options, progress))
+    elif others:
         # As they are called there, so that a comparison refuses them by these names.
         unfit_here = {flag: True for name, flag in written.items() if name in NOT_ON_COMPARISONS}
         page = compared(options.campaigns, statistic=options.statistic, progress=progress, **unfit_here)
@@ -215,6 +229,27 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
         letters=page.letters,
         in_place=in_place,
     )
+
+
+def _replayed(path: Path, options: ReportOptions, progress: Progress) -> Report:
+    """The page of a recorded run on the machine and system that are named; RequestError as `predict`."""
+    from hockney.predict.options import ProfileCase
+    from hockney.predict.replay.answer import answered, replay_cases
+    from hockney.predict.replay.gains import gains
+    from hockney.predict.replay.picture import drawn
+    from hockney.report.replayed import page
+    from hockney.tune.read_rules import read_rules
+
+    case = ProfileCase(file=path, system=several(options.systems)[:1])
+    if options.machine is not None:
+        case = case.model_copy(update={"machine": [options.machine]})
+    progress("replaying the run")
+    replayed, _ = next(replay_cases(case, read_rules))
+    answer = answered(replayed)
+    progress("trying what would help")
+    helping = gains(replayed)
+    progress("drawing")
+    return page(answer, helping, *drawn(replayed, answer.run_s))
 
 
 def _expect_own(output: Path, report: Report) -> None:

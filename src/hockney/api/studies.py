@@ -8,9 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from pydantic import BaseModel
 
+from hockney.api.programs import ProgramPlanned as ProgramPlanned
+from hockney.api.programs import ProgramStudied as ProgramStudied
+from hockney.api.programs import study_program
 from hockney.batch import jobs as batch
 from hockney.batch.base import JobAllocation, allocation
 from hockney.batch.jobs import Job
@@ -25,10 +29,10 @@ from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.fields import flags_written
 from hockney.importers.base import Given
 from hockney.machine.locality import given_system, read
-from hockney.options.study import LIST, SHIPPED, SHOW, StudyOptions
+from hockney.options.study import LIST, PROGRAM, SHOW, StudyOptions
 from hockney.report.marks import peaks_of
 from hockney.report.page import Report
-from hockney.studies.answers import KnownStudy, NotRead, StepAnswer
+from hockney.studies.answers import NotRead, StepAnswer, listed, shown
 from hockney.studies.answers import ShownStudy as ShownStudy
 from hockney.studies.answers import StudyDone as StudyDone
 from hockney.studies.answers import StudyLeft as StudyLeft
@@ -36,7 +40,7 @@ from hockney.studies.answers import StudyList as StudyList
 from hockney.studies.answers import StudyPlanned as StudyPlanned
 from hockney.studies.asked import StudyRequest, check_nodes, check_ranks, libraries, placements, ranks_on
 from hockney.studies.crowding import BEFORE, crowded, probed
-from hockney.studies.files import Study, find, names
+from hockney.studies.files import Study, find
 from hockney.studies.page import PAGE, check_needs, imported, joined, unfinished, write
 from hockney.studies.perform import STEPS, Folder, expect_new, perform
 from hockney.studies.status import Status as Status
@@ -50,7 +54,9 @@ SHOWN = ("statistic", "sizes_B", "peaks")
 """Options of the page, which are not kept."""
 RESUMED = ("output", "resume", "trust", "dry_run", "nodes", *SHOWN)
 
-StudyAnswer = StudyDone | StudyPlanned | StudyLeft | WrittenJobs | StudyList | ShownStudy
+StudyAnswer: TypeAlias = (
+    ProgramPlanned | ProgramStudied | StudyDone | StudyPlanned | StudyLeft | WrittenJobs | StudyList | ShownStudy
+)
 
 
 def study(options: StudyOptions, launching: AppLaunching, submission: Submission, *, quiet: bool) -> StudyAnswer:
@@ -60,28 +66,16 @@ def study(options: StudyOptions, launching: AppLaunching, submission: Submission
     Incomplete where nothing was measured.
     """
     if options.name in (LIST, SHOW):
-        _refuse_beside(options.name, ("shown",), options, launching, submission)
-        return _list(options) if options.name == LIST else _shown(options)
-    if options.shown:
-        raise RequestError(f"one study at a time: {options.shown!r} was given, too", "leave it out")
+        _refuse_beside(options.name, ("words",), options, launching, submission)
+        return listed(options.words) if options.name == LIST else shown(options.words)
+    if options.name == PROGRAM:
+        return study_program(options, (launching, submission), quiet=quiet)
+    if options.words:
+        raise RequestError(f"one study at a time: {options.words[0]!r} was given, too", "leave it out")
     if options.source is not None:
         _refuse_beside("--from", (), submission)
         return _elsewhere(options, launching, options.source)
     return _performed(options, launching, submission, quiet=quiet)
-
-
-def _list(options: StudyOptions) -> StudyList:
-    if options.shown:
-        raise RequestError(f"`list` takes no name, {options.shown!r} was given", "leave it out, or write `show`")
-    every = [find(name) for name in names()]
-    return StudyList([KnownStudy(one.name, one.file.question, one.file.needs) for one in every])
-
-
-def _shown(options: StudyOptions) -> ShownStudy:
-    if not options.shown:
-        raise RequestError("`hockney study show` needs the name of a study", f"known: {SHIPPED}")
-    shown = find(options.shown)
-    return ShownStudy(name=shown.name, text=shown.text, **shown.file.model_dump())
 
 
 @dataclass(frozen=True)

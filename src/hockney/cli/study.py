@@ -26,6 +26,7 @@ hockney study ring -o ring --resume
 hockney study collectives --from tidy.csv.gz -o published
 hockney study collectives --from orfeo/ --statistic mean_over_ranks --bytes 2,1KiB -o orfeo
 hockney study collectives --nodes 1,2,4 --ranks 128 -o nodes --submit slurm --site sites/here.toml --now
+hockney study program --quick -o app -- mpirun -n 2 ./app
 hockney study my.toml -o mine --json""",
 )
 @interruptible()
@@ -65,6 +66,15 @@ def _show(answer: api.StudyAnswer) -> None:
             say.line(f"{done}; `hockney status {answer.folder}` says the rest")
         case api.StudyDone():
             _show_page(answer)
+        case api.ProgramPlanned():
+            say.line(f"{answer.study}: {answer.command}")
+            for line in answer.lines:
+                say.line(f"  {line}")
+        case api.ProgramStudied():
+            for finding in answer.findings:
+                say.line(f"{finding.verdict}: {finding.text}")
+            say.line(f"wrote {answer.report}")
+            say.warnings(answer.warnings, "on the page")
         case _:
             for line in answer.lines:
                 say.line(line)

@@ -19,7 +19,7 @@ from hockney.words import names as words_of
 from hockney.words import wholes
 
 SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
-LIST, SHOW = "list", "show"
+LIST, SHOW, PROGRAM = "list", "show", "program"
 MOST_NODES = 2**20
 
 
@@ -29,12 +29,20 @@ class StudyOptions(CollectiveTimes):
     name: Annotated[
         str,
         Argument(
-            f"Study: {SHIPPED}, a TOML file of your own, `list`, or `show` and a name.",
+            f"Study: {SHIPPED}, {PROGRAM}, a TOML file of your own, `list`, or `show` and a name.",
             metavar="NAME",
-            known=lambda: [LIST, SHOW, *SHIPPED.split(", ")],
+            known=lambda: [LIST, SHOW, PROGRAM, *SHIPPED.split(", ")],
         ),
     ]
-    shown: Annotated[str, Argument("The study that `show` prints.", metavar="[NAME]", show=None)] = ""
+    words: Annotated[
+        list[str],
+        Argument(
+            "The study that `show` prints, or the launch line of `program`, after `--`.",
+            metavar="[NAME | MPIRUN … PROGRAM …]",
+            repeat=True,
+            show=None,
+        ),
+    ] = Field(default_factory=list)
     parts: Annotated[
         list[str],
         Option("Of a study that has several, as assignment: ring,jacobi. [default: all]", read=words_of),

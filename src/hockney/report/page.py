@@ -177,6 +177,9 @@ class Report:
     reading: Reading | None = None
     css: str = ""
     """Added to the page's own."""
+    script: str = ""
+    """Of figures of this page alone, with the `data` that it reads, as JSON; `explored` has its own."""
+    data: str = ""
     calm: str | None = None
     """What is said where there are no warnings; None: the usual."""
     html: str = field(init=False)
@@ -205,7 +208,7 @@ def render(report: Report) -> str:
     noise = machine.provenance.noise if machine else ""
     page, css = template("hockney.report", "page")
     css += report.css
-    script, data, thinned = "", "", ""
+    script, data, thinned = report.script, report.data, ""
     if report.explored is not None:
         carried, thinned = embed.thinned(report.explored)
         script, data = embed.script(), embed.data(carried, report.looks)

@@ -14,6 +14,7 @@ from hockney.units import counted, format_bytes
 
 HEADER = struct.Struct("<8sIIIIQQQ64s128sQII")
 MAGIC, HEADER_B = b"HKTRACE1", 256
+ENDING = ".trace"
 _ENDED, _LIMITED, _REFUSED = 1, 2, 3
 _FEW = 5
 """Ranks that a line names."""
@@ -41,7 +42,13 @@ class _RankFile:
 
 def folder_of(profile: Path) -> Path | None:
     """`heat.trace` for `heat.json`; None where the profile goes to a device or a pipe."""
-    return None if profile.exists() and not profile.is_file() else profile.with_suffix(".trace")
+    return None if profile.exists() and not profile.is_file() else profile.with_suffix(ENDING)
+
+
+def trace_of(path: Path) -> Path | None:
+    """The folder with the trace of a profile, or the path itself where it is one; None where there is none."""
+    folder = path if path.is_dir() else path.with_suffix(ENDING)
+    return folder if _files(folder) else None
 
 
 def clear(folder: Path) -> None:

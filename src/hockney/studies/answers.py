@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 
+from hockney.errors import RequestError
 from hockney.report.findings import Finding
 from hockney.studies.asked import StudyRequest
 from hockney.studies.crowding import Crowding
-from hockney.studies.files import StudyFile
+from hockney.studies.files import StudyFile, find, names
 from hockney.studies.perform import Done
 from hockney.studies.steps import StudyStep
 
@@ -130,3 +131,19 @@ class ShownStudy(StudyFile):
 
     name: str
     text: str = Field(exclude=True)
+
+
+def listed(words: Sequence[str]) -> StudyList:
+    """All of them; RequestError for words after `list`."""
+    if words:
+        raise RequestError(f"`list` takes no name, {words[0]!r} was given", "leave it out, or write `show`")
+    every = [find(name) for name in names()]
+    return StudyList([KnownStudy(one.name, one.file.question, one.file.needs) for one in every])
+
+
+def shown(words: Sequence[str]) -> ShownStudy:
+    """The one that is named; RequestError for none, or several."""
+    if len(words) != 1:
+        raise RequestError("`hockney study show` needs the name of a study", f"known: {', '.join(names())}")
+    study = find(words[0])
+    return ShownStudy(name=study.name, text=study.text, **study.file.model_dump())

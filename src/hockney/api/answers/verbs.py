@@ -15,6 +15,7 @@ from hockney.api.measured import MeasureAnswer, MeasurePlanned
 from hockney.api.network import EffectiveBisectionAnswer, LocalityAnswer, MapAnswer, NetworkAnswer, TrafficAnswer
 from hockney.api.pages import ReportAnswer
 from hockney.api.profiled import ProfiledRun
+from hockney.api.programs import ProgramPlanned, ProgramStudied
 from hockney.api.schedules import (
     CountOfOne,
     CountOfSeveral,
@@ -116,6 +117,13 @@ ANSWERS: dict[str, type | UnionType] = {
     "show": ShowAnswer | RunWarnings,
     "simulate": SimulatedCollective | SimulatedGoal,
     "status": Status,
-    "study": StudyDone | StudyPlanned | StudyLeft | WrittenJobs | StudyList | ShownStudy,
+    "study": ProgramPlanned
+    | ProgramStudied
+    | StudyDone
+    | StudyPlanned
+    | StudyLeft
+    | WrittenJobs
+    | StudyList
+    | ShownStudy,
     "tune": TuneAnswer,
 }

@@ -28,7 +28,7 @@ def show_run(answer: api.PredictedRun) -> None:
     """One: the time beside the measured one, where it goes, and what it tolerates."""
     say.line((f"The run takes {_time(answer)} on {counted(answer.ranks, 'rank')}.", "bold"))
     off = f": predicted {percent(abs(answer.off))} {'longer' if answer.off > 0 else 'shorter'}"
-    unknown = "; a machine file of that machine would say how far the model is off"
+    unknown = "; nothing is said of the model's error where ranks shared cores, or the machine is another one"
     measured = format_time(answer.measured_s)
     say.line(f"It took {measured} when it was recorded{off if answer.is_its_own else unknown}")
     say.line(

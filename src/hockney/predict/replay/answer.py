@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError, computed_field
@@ -11,13 +11,14 @@ from pydantic import TypeAdapter, ValidationError, computed_field
 from hockney import _core, reading
 from hockney._core import Replay, TraceFault
 from hockney.errors import RequestError
-from hockney.predict.costs import Costs
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MessageCosts, ProfileCase
-from hockney.predict.replay.algorithms import Algorithms, Rules
-from hockney.predict.replay.recorded import RecordedRun, read, refused, trace_of
-from hockney.predict.replay.run import PathParts, Played, ReplaySetting, SpotTime
+from hockney.predict.replay.algorithms import Rules
+from hockney.predict.replay.recorded import read, refused
+from hockney.predict.replay.replay_case import ReplayCase
+from hockney.predict.replay.run import PathParts, ReplaySetting, SpotTime
 from hockney.predict.replay.tolerance import Tolerance, tolerances
+from hockney.runner.traced import trace_of
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,21 @@ MOST_FACTOR = 1e9
 
 
 def is_recorded(case: ProfileCase) -> bool:
-    """Whether there is a trace: it is replayed; a profile without one is summed."""
-    return trace_of(case.file) is not None
+    """Whether there is a trace: it is replayed. A profile without one, or on other `ranks`, is summed."""
+    return trace_of(case.file) is not None and (case.ranks is None or case.file.is_dir())
 
 
 def predict_run(case: ProfileCase, read_rules: ReadRules) -> PredictedRun | PredictedRuns:
     """RequestError for a trace that is damaged, or costs that are not known."""
+    answers = []
+    for replayed, rules in replay_cases(case, read_rules):
+        exported = _exported(case, replayed)
+        answers.append(replace(answered(replayed, rules), exported=exported))
+    return answers[0] if len(answers) == 1 else PredictedRuns(answers)
+
+
+def replay_cases(case: ProfileCase, read_rules: ReadRules) -> Iterator[tuple[ReplayCase, str]]:
+    """Each that is asked for, with the file of its rules; RequestError as `predict_run`."""
     path = trace_of(case.file)
     assert path is not None
     if case.ranks is not None:
@@ -95,11 +105,13 @@ def predict_run(case: ProfileCase, read_rules: ReadRules) -> PredictedRun | Pred
         )
     run = read(path)
     factors = run.factors(case.compute, {} if case.compute_of is None else _factors(case.compute_of))
-    rules: list[tuple[Path | None, Rules]] = [(None, _no_rules)]
+    rules: list[tuple[str, Rules]] = [("", _no_rules)]
     if case.rules:
-        rules = [(file, read_rules(file, run.trace.mpi)) for file in case.rules]
-    answers = [_one(case, place, run, factors, *each) for place in case.each() for each in rules]
-    return answers[0] if len(answers) == 1 else PredictedRuns(answers)
+        rules = [(str(file), read_rules(file, run.trace.mpi)) for file in case.rules]
+    for place in case.each():
+        around = ReplaySetting.of(place, run)
+        for file, of_it in rules:
+            yield ReplayCase(place, run, around, of_it, dict(case.algorithm), factors), file
 
 
 def _no_rules(operation: str, ranks: int, size_B: int) -> None:  # noqa: ARG001 - of nothing
@@ -119,32 +131,20 @@ def _factors(path: Path) -> dict[str, float]:
     return factors
 
 
-def _one(
-    case: ProfileCase,
-    place: MessageCosts,
-    run: RecordedRun,
-    factors: list[float],
-    file: Path | None,
-    rules: Rules,
-) -> PredictedRun:
-    around = ReplaySetting.of(place, run)
-    algorithms = Algorithms(run.trace.mpi, around.node, dict(case.algorithm), rules)
-    replay = Replay(
-        run.trace,
-        [algorithms.parts(call) for call in run.calls],
-        uses_cpu=run.trace.has_cpu,
-        site_factor=factors,
-    )
-    curves = around.curves()
-    first = Played.of(around.play(replay, curves), curves)
+def answered(replayed: ReplayCase, rules: str = "") -> PredictedRun:
+    """The run in a replayed; `rules`: the file that its rules are from."""
+    place, run, around = replayed.place, replayed.run, replayed.around
+    algorithms, replay = replayed.algorithms, replayed.replay
+    first, curves = replayed.played()
     by_site, by_communicator = first.spots(run)
     alone = first.result.alone
-    is_its_own = has_machine(place) and _hosts(place) == set(run.trace.hosts) != set()
+    # Ranks that shared cores waited for them, too.
+    is_its_own = not run.trace.has_cpu and has_machine(place) and _hosts(place) == set(run.trace.hosts) != set()
     return PredictedRun(
         machine=str(place.machine) if has_machine(place) else "",
         system=place.system,
         mapping=place.mapping,
-        rules="" if file is None else str(file),
+        rules=rules,
         mpi=run.trace.mpi,
         ranks=run.ranks,
         events=run.events,
@@ -161,14 +161,14 @@ def _one(
         by_communicator=by_communicator,
         tolerance=tolerances(around, replay, curves, first, run.events),
         algorithms=algorithms.taken,
-        exported=_exported(case, replay, curves),
+        exported=None,
         warnings=[
             *dict.fromkeys([*around.warnings, *run.remarks(), *algorithms.remarks, *([alone] if alone else [])])
         ],
     )
 
 
-def _exported(case: ProfileCase, replay: Replay, curves: Costs) -> str | None:
+def _exported(case: ProfileCase, replayed: ReplayCase) -> str | None:
     """The file of the graph; None where none is asked for. RequestError where it cannot be written."""
     if case.export is None:
         return None
@@ -176,7 +176,7 @@ def _exported(case: ProfileCase, replay: Replay, curves: Costs) -> str | None:
         raise RequestError("--export is for one machine and rules", "leave the others out")
     file = case.file.with_suffix(".goal") if str(case.export) == "goal" else case.export
     try:
-        _core.write_goal(replay, reading.printable(file), curves.curves())
+        _core.write_goal(replayed.replay, reading.printable(file), replayed.around.curves().curves())
     except TraceFault as fault:
         raise refused(fault) from fault
     return str(file)

@@ -11,19 +11,13 @@ from typing import NamedTuple
 from hockney import _core, reading
 from hockney._core import Recording, TraceFault
 from hockney.errors import RequestError
+from hockney.runner.profiled import source_lines
 from hockney.units import counted, format_time
 
-ENDING = ".trace"
 OPERATIONS = tuple(one.name for one in _core.collectives())
 """Those of a trace that libraries have algorithms for, by their numbers."""
 FEW = 3
 """Ranks, functions or call sites that a warning names."""
-
-
-def trace_of(path: Path) -> Path | None:
-    """The folder with the trace of a profile, or the path itself where it is one; None where there is none."""
-    folder = path if path.is_dir() else path.with_suffix(ENDING)
-    return folder if folder.is_dir() else None
 
 
 class CollectiveCall(NamedTuple):
@@ -64,15 +58,21 @@ class RecordedRun:
         """In the order that the core numbers them."""
         return [CollectiveCall(OPERATIONS[call[0]], *call[1:]) for call in self.trace.calls]
 
+    @cached_property
+    def sites(self) -> list[str]:
+        """`file.c:12 (function)` where the programs are here and say so, else addresses."""
+        lines = source_lines(self.trace.sites)
+        return [lines.get(site, site) for site in self.trace.sites]
+
     def factors(self, scale: float, of_sites: Mapping[str, float]) -> list[float]:
         """By which computing before each call site is multiplied; RequestError where a name is no part of any."""
         for name in of_sites:
-            if not any(name in site for site in self.trace.sites):
-                few = "; ".join(self.trace.sites[:FEW])
+            if not any(name in site for site in self.sites):
+                few = "; ".join(self.sites[:FEW])
                 raise RequestError(f"no call site of {self.path} has {name!r}", f"call sites are: {few}")
         return [
             scale * next((factor for name, factor in of_sites.items() if name in site), 1.0)
-            for site in self.trace.sites
+            for site in self.sites
         ]
 
     def remarks(self) -> list[str]:

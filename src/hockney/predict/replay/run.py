@@ -101,7 +101,14 @@ class ReplaySetting:
         """Of each locality that a pair of ranks may have."""
         return (costs or self.costs).at(self.localities if self.place is None else range(len(LOCALITIES)))
 
-    def play(self, replay: Replay, curves: Costs, *, traced: bool = True) -> Simulated:
+    def play(
+        self,
+        replay: Replay,
+        curves: Costs,
+        *,
+        traced: bool = True,
+        window: tuple[float, float, int] = (0.0, 0.0, 0),
+    ) -> Simulated:
         """RequestError, with rank and event, where it cannot go on; EnvironmentLack where memory would not do."""
         place = self.place
         network = Network(node_of_rank=())
@@ -114,6 +121,7 @@ class ReplaySetting:
                 levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
                 network=network,
                 trace=traced,
+                window=window,
                 most_B=available_B(),
             )
         except TraceFault as fault:
@@ -152,7 +160,7 @@ class Played:
 
     def spots(self, run: RecordedRun) -> tuple[list[SpotTime], list[SpotTime]]:
         """By call site and by communicator, those first that take most."""
-        sites = [run.trace.sites[site] for site, *_ in self.result.spots]
+        sites = [run.sites[site] for site, *_ in self.result.spots]
         places = [communicator(number, ranks) for _, number, ranks in self.result.spots]
         rows = self.result.of_spots_s
         return _summed(sites, rows, run.ranks), _summed(places, rows, run.ranks)
