@@ -229,7 +229,10 @@ class Evaluator {
     }
 
     void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
-        Time head = leave(static_cast<std::size_t>(sender), ready, entry(event, Term::gap));
+        // What takes nothing of a port waits for nobody there.
+        const bool has_port = cost_s(event, Term::gap) > 0;
+        const auto from = static_cast<std::size_t>(sender);
+        Time head = has_port ? leave(from, ready, entry(event, Term::gap)) : ready;
         if (network_ != nullptr && flows(event)) {
             if (slot(event) >= start_.size()) room_.resize(start_, slot(event) + 1);
             start_[slot(event)] = head;
@@ -242,10 +245,10 @@ class Evaluator {
             return;
         }
         if (network_ != nullptr) head = pass(event, sender, receiver, head);
-        if (rendezvous_)
-            left_[slot(event)] = network_ != nullptr
-                                     ? later(released_, ranks_[static_cast<std::size_t>(sender)].out)
-                                     : ranks_[static_cast<std::size_t>(sender)].out;
+        if (rendezvous_) {
+            Time& left = left_[slot(event)] = network_ != nullptr ? released_ : head;
+            if (has_port) left = later(left, ranks_[from].out);
+        }
         // Its end comes after its head at the pace of the ends, or of the slowest link.
         const bool is_held_up = network_ != nullptr && released_.s + costs_.time_s[empty(event)] >
                                                            head.s + cost_s(event, Term::transfer);

@@ -96,6 +96,7 @@ def _times_s(table: pd.DataFrame, operation: str, protocols: Mapping[str, Any]) 
         theta[of_label] += 0.1 * (-1) ** number
     theta[layout.places["load"]] += 0.1
     theta[layout.places["step"]] += 0.7
+    theta[layout.places["port"]] += 1.8
     theta[layout.places["handshake"]] += 1.5
     return np.array(times_s(chosen, statistic, layout, theta))
 

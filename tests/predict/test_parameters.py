@@ -140,6 +140,10 @@ def test_curves_are_the_costs_without_load(layout: ParameterLayout, scenario: Sc
     """The order in which messages pass links is found with what is fitted, not with something else."""
     theta = np.random.default_rng(2).normal(size=layout.count)
     theta[layout.places["load"]] = 0.0
+    # Larger messages take longer, and no link holds them up.
+    theta[layout.places["base"]] = np.sort(theta[layout.places["base"]])
+    theta[layout.places["algorithm"]] = np.abs(theta[layout.places["algorithm"]])
+    theta[layout.places["link"]] = -30.0
     table = np.exp(ln_costs(layout, scenario, theta, [8]))
     curves = ParameterLayout(KNOTS, ("bcast binomial", "bcast linear"), 16).curves(theta, "bcast linear")
 

@@ -9,7 +9,7 @@ import pytest
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
-from hockney.predict.costs import NOTHING, TERMS, LoggopsParameters, per_byte, protocols
+from hockney.predict.costs import NOTHING, TERMS, LoggopsParameters, per_byte, protocols, terms_of
 from hockney.predict.simulation import Shared, simulate
 from hockney.schedule.catalogue import ask
 
@@ -42,6 +42,19 @@ def test_messages_inside_a_node_take_nothing_of_its_links() -> None:
     shared = Shared(node_size=8, node_gap_s_per_B=LINK_S_PER_B)
     outcome = simulate(ask("bcast", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
     assert outcome.finish_s.max() == pytest.approx(7 * OVERHEAD_S + LATENCY_S)
+
+
+def test_the_network_does_not_wait_for_readers_on_the_node() -> None:
+    """Readers on the root's node take its port one after another; what takes nothing of that goes out beside."""
+    nodes, gap_s = np.array([0, 0, 0, 1], np.int32), 10.0
+    plain = {"send": ([0.0], [OVERHEAD_S]), "transfer": ([0.0], [LATENCY_S])}
+    near = terms_of(**plain, gap=([0.0], [gap_s]), handshake=protocols())
+    far = terms_of(**plain, handshake=protocols())
+    phase = ("bcast", "linear", Problem(ranks=4, bytes=SIZE_B))
+    costs = CostCurves([near, far], NOTHING, NOTHING)
+    finish_s = _core.simulate([phase], costs, levels=nodes[None, :], network=Network(node_of_rank=[])).finish_s
+    own_s = [OVERHEAD_S + LATENCY_S, OVERHEAD_S + gap_s + LATENCY_S, 3 * OVERHEAD_S + LATENCY_S]
+    assert finish_s.tolist() == pytest.approx([3 * OVERHEAD_S, *own_s])
 
 
 def test_a_link_into_a_node_is_shared_too() -> None:

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from hockney._core import CostCurves
@@ -43,7 +43,7 @@ _EMPTY = 0.1
 _ALIKE = 0.15
 """The processor's part of sending is the same inside a node and into the network."""
 _MEMORY_B_PER_S = 3e10
-"""Start of the bandwidth of a NUMA domain's memory for messages."""
+"""Start of the bandwidth of a NUMA domain's memory for messages, and of what one rank's readers in a node get."""
 _HOP_S = 1e-7
 """Start of a switch's latency."""
 _ALGORITHM, _LOAD, _STEP, _LINK = 0.1, 0.1, 0.5, 1.0
@@ -63,7 +63,8 @@ class Start:
 class ParameterLayout:
     """Which parameters there are, and where: `knots` are sizes in bytes (0 first, then increasing), `labels` the
     schedules that are corrected, `step_from` the number of ranks at which the network's step begins,
-    `rendezvous_above_B` by label, `held_above_B`: larger messages are the sender's until they are out."""
+    `rendezvous_above_B` by label, `held_above_B`: larger messages are the sender's until they are out.
+    `has_port`: inside a node these leave one after another, beside what goes into the network."""
 
     knots: Array
     labels: tuple[str, ...]
@@ -71,6 +72,7 @@ class ParameterLayout:
     step_from: float = np.inf
     rendezvous_above_B: Mapping[str, float] = field(default_factory=dict)
     held_above_B: float = np.inf
+    has_port: bool = False
 
     def __post_init__(self) -> None:
         k, a = len(self.knots), len(self.labels)
@@ -78,6 +80,7 @@ class ParameterLayout:
             "base": (len(LOCALITIES), len(PARTS), k),
             "link": (k,),
             "memory": (k,),
+            "port": (k,),
             "wire": (k,),
             "hop": (1,),
             "work": (2, k),
@@ -112,6 +115,9 @@ class ParameterLayout:
         """What stands in place of a handshake that messages of these sizes do not have, shape (len(sizes),)."""
         return np.where(np.array(sizes) > self.held_above_B, HELD, BUFFERED)
 
+    def _leaves_a_port(self, sizes: ArrayLike) -> NDArray[np.bool_]:
+        return np.asarray(self.has_port & (np.asarray(sizes) > self.held_above_B))
+
     def shares(self, sizes: Sequence[int]) -> Array:
         """How much each knot counts for each size, shape (len(sizes), knots): the two between which it lies.
 
@@ -142,6 +148,7 @@ class ParameterLayout:
         by_locality[:] = ~self.has(scenario.place.shares_links)
         waits = np.array([self.is_rendezvous(scenario.label, size_B) for size_B in sizes], dtype=np.bool_)
         by_locality[waits, :, TERMS.index("handshake")] = False
+        by_locality[self._leaves_a_port(sizes), :NETWORK, TERMS.index("gap")] = False
         return absent
 
     def case(self, scenario: Scenario) -> tuple[str, int, bool]:
@@ -194,6 +201,8 @@ class ParameterLayout:
                 entries.append((row["handshake"], self.places["handshake"][locality]))
                 if 0 < locality < NETWORK:
                     entries.append((row["node_link"], self.places["memory"][knot]))
+                if not outside:
+                    entries.append((row["gap"], self.places["port"][knot]))
                 if outside:
                     entries.append((row["node_link"], self.places["link"][knot]))
                     entries.append((row["network_link"], self.places["wire"][knot]))
@@ -233,7 +242,8 @@ class ParameterLayout:
                 of_parts = [send_s, max(time_s - send_s - receive_s, 0.1 * time_s), receive_s]
                 theta[self.places["base"][locality, :, knot]] = np.log(of_parts)
             theta[self.places["link"][knot]] = np.log(start.link_s(float(size_B)))
-            theta[self.places["memory"][knot]] = np.log(1e-12 + float(size_B) / _MEMORY_B_PER_S)
+            for name in ("memory", "port"):
+                theta[self.places[name][knot]] = np.log(1e-12 + float(size_B) / _MEMORY_B_PER_S)
             theta[self.places["wire"][knot]] = np.log(start.link_s(float(size_B)))
             # A copy or a reduction of nothing is not free: it is a call.
             theta[self.places["work"][:, knot]] = np.log(2e-8 + start.work_s_per_B * float(size_B))
@@ -271,6 +281,7 @@ class ParameterLayout:
         for of in (
             self.places["link"],
             self.places["memory"],
+            self.places["port"],
             self.places["wire"],
             *self.places["insert"],
             *self.places["work"],
@@ -297,11 +308,13 @@ class ParameterLayout:
         knots = self.knots.tolist()
         at_knots = np.exp(self._unloaded(label, False) @ theta).reshape(-1, ROW)
         columns: list[Curve] = [(knots, column.tolist()) for column in at_knots.T]
-        handshake = TERMS.index("handshake")
+        handshake, gap = TERMS.index("handshake"), TERMS.index("gap")
         message = []
         for locality, has in enumerate(self.has(shares_links)):
             own = columns[locality * len(TERMS) : (locality + 1) * len(TERMS)]
             terms = [curve if is_own else NOTHING for curve, is_own in zip(own, has, strict=True)]
+            if locality < NETWORK and self.has_port:
+                terms[gap] = knots, np.where(self._leaves_a_port(knots), own[gap][1], 0.0).tolist()
             terms[handshake] = protocols(
                 held_above_B=self.held_above_B,
                 rendezvous_above_B=self.rendezvous_above_B.get(label, np.inf),

@@ -114,6 +114,7 @@ def test_points_among_training_are_covered_as_claimed(table: pd.DataFrame, syste
 
 WAITS = "bcast linear: messages above 8192 B wait for their receiver"
 HELD = "senders of messages above 8192 B wait until they are out"
+PORT = "inside a node these leave one after another, beside what goes into the network"
 STEP = "the network costs more from 30 ranks on"
 
 
@@ -125,8 +126,9 @@ STEP = "the network costs more from 30 ranks on"
         ({"held_above_B": np.inf}, set()),
         ({"rendezvous_above_B": {"bcast linear": 8192.0}}, {HELD, WAITS}),
         ({"step_from": 30.0}, {HELD, STEP}),
+        ({"has_port": True}, {HELD, PORT}),
     ],
-    ids=["held", "buffered", "rendezvous", "a step"],
+    ids=["held", "buffered", "rendezvous", "a step", "a port"],
 )
 def test_the_protocol_that_made_the_times_is_chosen(
     simulated_table: Table, system: System, protocols: dict[str, Any], expected: set[str]
@@ -135,7 +137,7 @@ def test_the_protocol_that_made_the_times_is_chosen(
         ranks=(4, 8, 12, 20, 24, 28, 30), sizes=(64, 1024, 16384, 65536), noise=0.01, protocols=protocols
     )
     notes = simulated(training(seen, system)).predict(asked(seen.head(1))).note or []
-    assert {note for note in notes if note in (WAITS, HELD, STEP)} == expected
+    assert {note for note in notes if note in (WAITS, HELD, STEP, PORT)} == expected
 
 
 def ping_pongs(simulated_table: Table) -> pd.DataFrame:

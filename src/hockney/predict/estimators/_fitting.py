@@ -62,6 +62,7 @@ class CalibratedFit:
     system: System
     chosen: Sequence[Scenario]
     held_above_B: float = _HELD_B
+    has_port: bool = False
 
     def __post_init__(self) -> None:
         self.mappings = self.training.points["mapping"].astype(str).tolist()
@@ -75,7 +76,7 @@ class CalibratedFit:
         self.steps = np.array([scenario.steps for scenario in self.chosen])
         self.drawn = self._sample(np.arange(len(self.chosen)), _MOST)
         self._near: Array | None = None
-        self._replays: dict[tuple[int, float, float], Replay] = {}
+        self._replays: dict[tuple[int, float, bool, float], Replay] = {}
 
     def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> ParameterLayout:
         return ParameterLayout(
@@ -85,6 +86,7 @@ class CalibratedFit:
             step_from,
             above_B or {},
             held_above_B=self.held_above_B,
+            has_port=self.has_port,
         )
 
     @cached_property
@@ -121,8 +123,8 @@ class CalibratedFit:
 
     def _recorded(self, layout: ParameterLayout, index: Index, theta: Array) -> list[Replay]:
         """The traces of these points, under the protocols of a layout; each is recorded once."""
-        held_B, limit_B = layout.held_above_B, layout.rendezvous_above_B
-        keys = [(int(i), held_B, limit_B.get(self.labels[i], np.inf)) for i in index]
+        whole, limit_B = (layout.held_above_B, layout.has_port), layout.rendezvous_above_B
+        keys = [(int(i), *whole, limit_B.get(self.labels[i], np.inf)) for i in index]
         new = [key for key in keys if key not in self._replays]
         if self.steps[[i for i, *_ in [*self._replays, *new]]].sum() > _MOST_STEPS:
             self._replays = {key: self._replays[key] for key in keys if key in self._replays}
@@ -142,18 +144,24 @@ class CalibratedFit:
     def work(self) -> float:
         """An upper bound of the simulations that the calibration takes, each recording counted."""
         points = min(len(self.chosen), _MOST)
-        trials = 2 + (1 + len(_RENDEZVOUS_B)) * len({scenario.label for scenario in self.chosen})
+        trials = 3 + (1 + len(_RENDEZVOUS_B)) * len({scenario.label for scenario in self.chosen})
         return 4 * min(points, _TRIAL) * (trials + 4 + len(_PARTS)) + (2 + _STEPS) * _TRIAL + 4 * points
 
     def hold(self) -> None:
-        """Let senders of larger messages wait until these are out, unless the times contradict it."""
+        """Let senders of larger messages wait until these are out, unless the times contradict it, and let those
+        inside a node leave one after another if the times say so."""
         trial = self._trial(self.sizes > _HELD_B)
         if trial.size < FEWEST:
             return
-        held = self.fitted(self.layout(), trial).loss
-        self.held_above_B = np.inf
-        if self.fitted(self.layout(), trial).loss > held - _BELIEVE:
-            self.held_above_B = _HELD_B
+        least = np.inf
+        for held_B, has_port in ((_HELD_B, False), (np.inf, False), (_HELD_B, True)):
+            before = self.held_above_B, self.has_port
+            self.held_above_B, self.has_port = held_B, has_port
+            loss = self.fitted(self.layout(), trial).loss
+            if loss < least - _BELIEVE:
+                least = loss
+            else:
+                self.held_above_B, self.has_port = before
 
     def rendezvous(self) -> dict[str, float]:
         """Rendezvous limit in bytes of each schedule whose times support one.
@@ -352,6 +360,8 @@ def _notes(layout: ParameterLayout, used: int, points: int) -> list[str]:
     ]
     if layout.knots[-1] > layout.held_above_B:
         notes.append(f"senders of messages above {layout.held_above_B:.0f} B wait until they are out")
+        if layout.has_port:
+            notes.append("inside a node these leave one after another, beside what goes into the network")
     if np.isfinite(layout.step_from):
         notes.append(f"the network costs more from {layout.step_from:.0f} ranks on")
     if used < points:
