@@ -63,6 +63,13 @@ void register_replay(nb::module_& module) {
         .def_prop_ro("sites", &Recording::sites)
         .def_prop_ro("has_cpu", &Recording::has_cpu)
         .def_prop_ro("between_groups", &Recording::between_groups)
+        .def_prop_ro("computing_s",
+                     [](const Recording& recording) {
+                         std::vector<double> all;
+                         for (int rank = 0; rank < recording.ranks(); ++rank)
+                             all.push_back(1e-9 * static_cast<double>(recording.rank(rank).computing_ns));
+                         return all;
+                     })
         .def_prop_ro("per_rank",
                      [](const Recording& recording) {
                          std::vector<std::tuple<std::uint64_t, double, std::string>> all;

@@ -112,6 +112,7 @@ void Recording::survey(int rank) {
     while (reader.next(event)) {
         mine.events = reader.number();
         mine.wall_ns += event.gap_ns + event.inside_ns;
+        mine.computing_ns += event.cpu_ns;
         for (const TraceEvent::Completed& done : event.completed) {
             const Request& request = reader.request(done.number);
             if (request.is_wild) mine.resolved.emplace_back(done.number, done.from);

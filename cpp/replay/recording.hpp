@@ -82,7 +82,7 @@ struct RankTrace {
     // got nothing.
     std::vector<std::pair<std::uint64_t, End>> resolved;
     std::vector<std::uint64_t> dropped;
-    std::uint64_t events = 0, wall_ns = 0;
+    std::uint64_t events = 0, wall_ns = 0, computing_ns = 0;
     bool is_whole = false;
     std::string ends;  // why it is not
 };

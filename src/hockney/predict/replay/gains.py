@@ -125,7 +125,7 @@ def _of_network(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:
 
 
 def _of_balance(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:
-    computing_s = np.array(replayed.computing_s())
+    computing_s = np.array(replayed.run.trace.computing_s)
     if computing_s.min() > 0:
         even = replayed.with_ranks(list(computing_s.mean() / computing_s))
         yield "", _Try("balance", "as much computing on each rank", even)

@@ -60,8 +60,3 @@ class ReplayCase:
         """With its critical path, and the moments of a window: from and until (s), and how many at most."""
         curves = self.around.curves()
         return Played.of(self.around.play(self.replay, curves, window=window), curves), curves
-
-    def computing_s(self) -> list[float]:
-        """Of each rank, as it was recorded."""
-        has_cpu = self.run.trace.has_cpu
-        return [cpu_s if has_cpu else gap_s for _, _, gap_s, cpu_s, _ in self.run.trace.per_rank]
