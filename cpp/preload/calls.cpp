@@ -159,41 +159,29 @@ int call_Reduce_scatter(const void* from, void* into, const Number counts[], MPI
 }  // namespace
 
 #define HOCKNEY_EXPORT extern "C" __attribute__((visibility("default")))
-// A definition under the library's name, which its header declares with handles of its own width.
-#define HOCKNEY_EXPORTED(symbol, parameters)                          \
-    HOCKNEY_EXPORT int exported_##symbol parameters __asm__(#symbol); \
-    HOCKNEY_EXPORT int exported_##symbol parameters
-
-// What the layer has no part in.
-#define HOCKNEY_IS_PASSED_ON                                                          \
-    (!hockney::is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL ||  \
-     hockney::library::origin_of(hockney::call_site = __builtin_return_address(0)) == \
-         hockney::library::Origin::library)
-
-#define HOCKNEY_STAND_BEFORE(prefix, name, parameters, ...)                   \
-    HOCKNEY_EXPORTED(prefix##name, parameters) {                              \
-        if (HOCKNEY_IS_PASSED_ON) return hockney::library::name(__VA_ARGS__); \
-        return hockney::call_##name(__VA_ARGS__);                             \
-    }
-#define HOCKNEY_BOTH(name, parameters, ...)                   \
-    HOCKNEY_STAND_BEFORE(MPI_, name, parameters, __VA_ARGS__) \
-    HOCKNEY_STAND_BEFORE(PMPI_, name, parameters, __VA_ARGS__)
+// By both of the library's names, which its header declares with handles of its own width.
+#define HOCKNEY_STAND_BEFORE(name, own, parameters, ...)                                             \
+    HOCKNEY_EXPORT int exported_##own parameters __asm__("MPI_" #own);                               \
+    HOCKNEY_EXPORT int exported_##own parameters {                                                   \
+        /* What the layer has no part in. */                                                         \
+        if (!is_active.load(std::memory_order_relaxed) || comm == MPI_COMM_NULL ||                   \
+            library::origin_of(call_site = __builtin_return_address(0)) == library::Origin::library) \
+            return library::own(__VA_ARGS__);                                                        \
+        return call_##name(__VA_ARGS__);                                                             \
+    }                                                                                                \
+    HOCKNEY_EXPORT int profiling_##own parameters __asm__("PMPI_" #own) __attribute__((alias("MPI_" #own)));
+#define HOCKNEY_BOTH(name, ...) HOCKNEY_STAND_BEFORE(name, name, __VA_ARGS__)
 HOCKNEY_COLLECTIVES(HOCKNEY_BOTH)
-#define HOCKNEY_STAND_BEFORE_LARGE(prefix, name, parameters, ...)                 \
-    HOCKNEY_EXPORTED(prefix##name##_c, parameters) {                              \
-        if (HOCKNEY_IS_PASSED_ON) return hockney::library::name##_c(__VA_ARGS__); \
-        return hockney::call_##name(__VA_ARGS__);                                 \
-    }
-#define HOCKNEY_BOTH_LARGE(name, parameters, ...)                   \
-    HOCKNEY_STAND_BEFORE_LARGE(MPI_, name, parameters, __VA_ARGS__) \
-    HOCKNEY_STAND_BEFORE_LARGE(PMPI_, name, parameters, __VA_ARGS__)
+#define HOCKNEY_BOTH_LARGE(name, ...) HOCKNEY_STAND_BEFORE(name, name##_c, __VA_ARGS__)
 HOCKNEY_LARGE(HOCKNEY_BOTH_LARGE)
 
 }  // namespace hockney
 
 namespace {
 
-int begun(int code) {
+// `site` of MPI_Init, whose file is looked up before calls are timed.
+int begun(int code, const void* site) {
+    hockney::library::origin_of(site);
     if (code == MPI_SUCCESS) hockney::begin_layer();
     return code;
 }
@@ -205,15 +193,14 @@ int ended(const void* site) {
 
 }  // namespace
 
-HOCKNEY_EXPORT int MPI_Init(int* count, char*** words) { return begun(hockney::library::Init(count, words)); }
-HOCKNEY_EXPORT int PMPI_Init(int* count, char*** words) {
-    return begun(hockney::library::Init(count, words));
+HOCKNEY_EXPORT int MPI_Init(int* count, char*** words) {
+    return begun(hockney::library::Init(count, words), __builtin_return_address(0));
 }
+HOCKNEY_EXPORT int PMPI_Init(int*, char***) __attribute__((alias("MPI_Init")));
 HOCKNEY_EXPORT int MPI_Init_thread(int* count, char*** words, int required, int* provided) {
-    return begun(hockney::library::Init_thread(count, words, required, provided));
+    return begun(hockney::library::Init_thread(count, words, required, provided),
+                 __builtin_return_address(0));
 }
-HOCKNEY_EXPORT int PMPI_Init_thread(int* count, char*** words, int required, int* provided) {
-    return begun(hockney::library::Init_thread(count, words, required, provided));
-}
+HOCKNEY_EXPORT int PMPI_Init_thread(int*, char***, int, int*) __attribute__((alias("MPI_Init_thread")));
 HOCKNEY_EXPORT int MPI_Finalize() { return ended(__builtin_return_address(0)); }
-HOCKNEY_EXPORT int PMPI_Finalize() { return ended(__builtin_return_address(0)); }
+HOCKNEY_EXPORT int PMPI_Finalize() __attribute__((alias("MPI_Finalize")));

@@ -60,8 +60,8 @@
     X(Intercomm_merge, 8, "", Makes<trace::joined_groups>) X(Comm_free, 8, "", FreesComm) \
     X(Comm_disconnect, 8, "", FreesComm)
 
-// X(name): what is no message and is named in a trace: one-sided communication, files, and other worlds. The
-// former also with counts that may be larger.
+// X(name): what is only named in a trace: one-sided communication, files, other worlds, and what is new in MPI 4.
+// The former also with counts that may be larger.
 #define HOCKNEY_SIZED_NAMED(X) \
     X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Put) X(Get) X(Accumulate) X(Get_accumulate) \
     X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate) X(File_read) X(File_read_all) X(File_read_at) \
@@ -70,7 +70,12 @@
     X(File_iread_at) X(File_iread_shared) X(File_iread_all) X(File_iread_at_all) X(File_iwrite) \
     X(File_iwrite_at) X(File_iwrite_shared) X(File_iwrite_all) X(File_iwrite_at_all) \
     X(File_read_all_begin) X(File_read_at_all_begin) X(File_read_ordered_begin) X(File_write_all_begin) \
-    X(File_write_at_all_begin) X(File_write_ordered_begin)
+    X(File_write_at_all_begin) X(File_write_ordered_begin) X(Isendrecv) X(Isendrecv_replace) \
+    X(Bcast_init) X(Scatter_init) X(Scatterv_init) X(Gather_init) X(Gatherv_init) X(Reduce_init) \
+    X(Allreduce_init) X(Allgather_init) X(Allgatherv_init) X(Reduce_scatter_init) \
+    X(Reduce_scatter_block_init) X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init) X(Scan_init) \
+    X(Exscan_init) X(Neighbor_allgather_init) X(Neighbor_allgatherv_init) X(Neighbor_alltoall_init) \
+    X(Neighbor_alltoallv_init) X(Neighbor_alltoallw_init)
 #define HOCKNEY_NAMED(X) \
     X(Win_create_dynamic) X(Win_free) X(Win_fence) X(Win_start) X(Win_complete) X(Win_post) X(Win_wait) \
     X(Win_lock) X(Win_lock_all) X(Win_unlock) X(Win_unlock_all) X(Win_flush) X(Win_flush_all) \
@@ -78,5 +83,6 @@
     X(File_open) X(File_close) X(File_delete) X(File_set_size) X(File_preallocate) X(File_set_view) \
     X(File_sync) X(File_seek) X(File_seek_shared) X(File_read_all_end) X(File_read_at_all_end) \
     X(File_read_ordered_end) X(File_write_all_end) X(File_write_at_all_end) X(File_write_ordered_end) \
-    X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_accept) X(Comm_connect) X(Comm_join)
+    X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_accept) X(Comm_connect) X(Comm_join) \
+    X(Barrier_init) X(Psend_init) X(Precv_init) X(Pready) X(Pready_range) X(Pready_list)
 // clang-format on

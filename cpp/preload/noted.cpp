@@ -80,13 +80,16 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
 void Starts::write(const trace::Visit& visit) const {
     static auto& started = *new std::vector<std::int64_t>;
     started.clear();
+    bool is_named = false;
     for (int i = 0; i < count; ++i) {
         const trace::Persistent* const found = trace::requests().persistent(requests[i]);
+        is_named |= found == nullptr;
         if (found == nullptr) continue;
         begin_request(requests + i, found->number >= 0, found->wild);
         if (found->number >= 0) started.push_back(found->number);
     }
-    if (started.empty()) return visit.skip();
+    // Those of persistent collectives have a name alone.
+    if (started.empty()) return is_named ? write_other(visit) : visit.skip();
     trace::Event event(trace::start, visit, 1 + started.size());
     event.add(started.size());
     for (const std::int64_t number : started) event.add(number);

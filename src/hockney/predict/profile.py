@@ -23,7 +23,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.records.profile import Call, Profile, load
 from hockney.records.record import LOCALITIES
 
-SENDS = ("send", "ssend", "isend", "sendrecv")
+SENDS = {"sendrecv", "sendrecv_replace"} | {mode + "send" for mode in ("", "b", "s", "r", "i", "ib", "is", "ir")}
 MOST_SIZES = 12
 """Sizes of one operation on one number of ranks that are predicted; of more, powers of two that hold them."""
 
