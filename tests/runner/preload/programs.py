@@ -113,10 +113,12 @@ def under(
     return answer(done.stdout), done
 
 
-def watched(mpi: Mpi, folder: Path, ranks: int, *words: str | Path, code: int = 0) -> tuple[Profile, Done]:
+def watched(
+    mpi: Mpi, folder: Path, ranks: int, *words: str | Path, code: int = 0, options: str = ""
+) -> tuple[Profile, Done]:
     """The profile of such a program, and how it ended."""
     file = folder / "profile.json"
-    done = hockney("profile", "-o", str(file), "--", *launch_line(mpi, ranks, *words))
+    done = hockney("profile", "-o", str(file), *options.split(), "--", *launch_line(mpi, ranks, *words))
     if done.returncode == 77 != code:
         pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
     assert done.returncode == code, done.stdout + done.stderr
