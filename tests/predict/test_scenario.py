@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hockney._core import CostCurves, Network, simulate
+from hockney import _core
+from hockney._core import CostCurves, Network, Problem, simulate
 from hockney.machine.placement import placement
 from hockney.machine.system import System, find_system
 from hockney.predict.costs import NOTHING, LoggopsParameters, per_byte
@@ -266,3 +268,13 @@ def test_points_come_as_the_table_has_them(system: System, bcast: Callable[..., 
     made = Scenarios(system, "osu").of_points(frame)
     expected = (frame["algorithm"] == "binomial") & (frame["ranks"] == 8)
     assert [one is not None for one in made] == expected.tolist()
+
+
+def test_longer_vectors_take_as_many_steps_where_nothing_is_cut_into_segments() -> None:
+    """So that a schedule on so many ranks is counted once for all sizes of an element a rank at least."""
+    for algorithm, ranks, element_B in product(_core.algorithms(), (2, 3, 8, 13, 32, 100), (1, 4)):
+        called = algorithm.collective, algorithm.name
+        least_B = ranks * element_B
+        calls = [Problem(ranks=ranks, bytes=least_B + more, element_B=element_B) for more in (0, 4, 3 * least_B)]
+        counts = {_core.count_steps(*called, call, 10**9) for call in calls if not _core.refusal(*called, call)}
+        assert len(counts) <= 1, called

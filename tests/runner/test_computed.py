@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from math import inf
 from pathlib import Path
 
@@ -97,6 +98,15 @@ def test_another_build_of_the_extension_is_another_version(
     assert cache.code_version.__wrapped__() == before
     extension.write_bytes(b"ab")
     assert cache.code_version.__wrapped__() != before
+
+
+def test_another_version_of_a_library_is_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, known = cache.code_version.__wrapped__(), metadata.version
+    for library in ("numpy", "scipy"):
+        monkeypatch.setattr(
+            metadata, "version", lambda name, library=library: "0" if name == library else known(name)
+        )
+        assert cache.code_version.__wrapped__() != before
 
 
 def test_a_calibration_is_read_as_it_was_written() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,11 +25,17 @@ from hockney.predict.estimators.base import (
     training_of,
 )
 from hockney.predict.points import POINT, beyond, limits, points
+from hockney.predict.scenario import expected_steps
 from hockney.predict.split import Mask, split
-from hockney.units import counted, percent
+from hockney.units import counted, format_duration, percent
 
-MOST_STEPS = 80_000_000
-"""Of all test points that are simulated: a minute of one processor."""
+MOST_STEPS = 40_000_000
+"""Of all test points that are simulated: half a minute of one processor."""
+LAST = ("collective_model", ANSWER)
+"""What takes longest has others' answers before it."""
+LONG_S = 10.0
+"""Whoever waits longer is told how long, and each answer as it comes."""
+_STEPS_PER_S, _POINTS_PER_S = 2e6, 700.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +154,10 @@ def evaluate(
     measured_s = unseen["time_s"].to_numpy(np.float64)
     so_far: dict[str, float] = {}
     kept, sampled = np.ones(len(unseen), dtype=np.bool_), list[str]()
-    for name, fit in sorted(chosen.items(), key=lambda pair: pair[0] == ANSWER):
+    tell = logging.getLogger(__name__).warning
+    if is_long := (whole_s := _most_s(learn, unseen, chosen)) > LONG_S:
+        tell("note: this takes up to %s, twice that to identify a default", format_duration(whole_s))
+    for name, fit in sorted(chosen.items(), key=lambda pair: pair[0] in LAST and LAST.index(pair[0]) + 1):
         least = min(so_far, key=lambda other: so_far[other], default="")
         beside = f"; {least} misses by {percent(so_far[least])}" if least else ""
         progress(0.0, f"{name}{beside}")
@@ -159,6 +169,8 @@ def evaluate(
             predictions[name] = fitted.predict(unseen[kept].reset_index(drop=True))
             missed = accuracy.errors(predictions[name], measured_s[kept]).median_relative_error
             so_far |= {} if missed is None else {name: missed}
+            if is_long and missed is not None:
+                tell("note: %s misses by %s in the median", name, percent(missed))
         except (RequestError, EnvironmentLack) as error:
             skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
     unseen = unseen[kept].reset_index(drop=True)
@@ -189,6 +201,14 @@ def evaluate(
         references=accuracy.references(learn, unseen),
     )
     return EvaluatedPoints(unseen, predictions, result)
+
+
+def _most_s(learn: pd.DataFrame, unseen: pd.DataFrame, names: Collection[str]) -> float:
+    """About how long all takes at most."""
+    trained, tested = (float(expected_steps(part).sum()) for part in (learn, unseen))
+    simulated = 4 * min(trained, 10_000_000) + min(tested, MOST_STEPS)
+    points_s = (len(learn) + len(unseen)) / _POINTS_PER_S
+    return points_s + (simulated / _STEPS_PER_S + points_s if ANSWER in names else 0.0)
 
 
 def _affordable(points: pd.DataFrame, steps: Array, seed: int) -> tuple[Mask, list[str]]:

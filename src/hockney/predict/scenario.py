@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,8 @@ from hockney.records.keys import COLLECTIVES
 from hockney.records.statistic import ALL, Made
 
 Array = NDArray[np.float64]
+Given = ParamSpec("Given")
+Done = TypeVar("Done")
 
 MOST_STEPS = 4_000_000
 """Largest number of steps of a simulated point, over all ranks and phases: 0.2 GB and a second each time."""
@@ -51,22 +53,22 @@ class Scenario:
         return *self._course, self.place.key
 
     @property
-    def digest(self) -> str:
-        """Of `key`, the same in every process."""
-        return hashlib.sha256(repr((self._course, self.place.digest)).encode()).hexdigest()
-
-    @property
-    def steps(self) -> int:
-        """Of all ranks and phases."""
-        return _steps_of(self.run)
-
-    @property
     def _course(self) -> tuple[Hashable, ...]:
         phases = [
             (collective, algorithm, *(getattr(problem, name) for name in _TOLD))
             for collective, algorithm, problem in self.run.phases
         ]
         return self.label, self.ranks, self.size_B, self.run.start, self.run.end, tuple(phases)
+
+    @property
+    def digest(self) -> str:
+        """Of `key`, the same in every process."""
+        return hashlib.sha256(repr((*self._course, self.place.digest)).encode()).hexdigest()
+
+    @cached_property
+    def steps(self) -> int:
+        """Of all ranks and phases."""
+        return sum(_steps_of(*phase) for phase in self.run.phases)
 
 
 _TOLD = tuple(name for name in dir(Problem) if not name.startswith("_"))
@@ -83,11 +85,14 @@ class Scenarios:
         self.defaults = defaults
         self.missing: dict[str, str] = {}
         """Algorithms that cannot be simulated, with the reason."""
-        self._place = lru_cache(maxsize=4096)(self._placed)
+        self._place = lru_cache(maxsize=4096)(_or_refusal(self._placed))
+        self._calls = lru_cache(maxsize=65536)(_or_refusal(self._call))
         self._barrier = lru_cache(maxsize=4096)(_barrier)
 
-    def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> Place:
-        return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system)
+    def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> tuple[Place, int]:
+        """And how many nodes are used."""
+        place = place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system)
+        return place, len(set(place.node))
 
     def of_points(
         self, points: pd.DataFrame, progress: Callable[[float, str], None] = lambda _share, _what: None
@@ -104,18 +109,24 @@ class Scenarios:
         if ranks < 2 or (size_B == 0 and COLLECTIVES[point.operation].has_size):
             self.missing[name] = "a single rank sends no message" if ranks < 2 else "0 B are sent in no message"
             return None
-        try:
-            place = self._place(point.mapping, ranks, point.nodes, point.ppn)
-            used = len(set(place.node))
-            call, label = self._call(point, used)
-        except RequestError as error:
-            self.missing[name] = error.message
+        placed = self._place(point.mapping, ranks, point.nodes, point.ppn)
+        if isinstance(placed, RequestError):
+            self.missing[name] = placed.message
             return None
-        run = self.procedure.run(call, self._barrier(point.mpi, ranks, used))
-        if _steps_of(run) > MOST_STEPS:
+        place, used = placed
+        # Which ranks are where, and who measured it, does not change what is called.
+        called = self._calls(point._replace(mapping="", source="", nodes=None, ppn=None), used)
+        if isinstance(called, RequestError):
+            self.missing[name] = called.message
+            return None
+        call, label = called
+        scenario = Scenario(
+            self.procedure.run(call, self._barrier(point.mpi, ranks, used)), place, label, ranks, size_B
+        )
+        if scenario.steps > MOST_STEPS:
             self.missing[name] = f"on {ranks} ranks it takes more than {MOST_STEPS} steps"
             return None
-        return Scenario(run, place, label, ranks, size_B)
+        return scenario
 
     def _call(self, point: PointRow, nodes: int) -> tuple[list[Phase], str]:
         element_B = self.procedure.element_B if point.bytes % self.procedure.element_B == 0 else 1
@@ -165,16 +176,36 @@ def _barrier(mpi: str, ranks: int, nodes: int) -> list[Phase]:
     return [_phase(phase, ranks, 1) for phase in choice.phases("barrier", 0)] if choice else []
 
 
-def _steps_of(run: ProcedureRun) -> int:
-    return sum(
-        _steps(collective, algorithm, tuple((name, getattr(problem, name)) for name in _TOLD))
-        for collective, algorithm, problem in run.phases
-    )
+def _or_refusal(make: Callable[Given, Done]) -> Callable[Given, Done | RequestError]:
+    """The RequestError of `make` in place of what it makes: thousands of points are refused for one reason."""
+
+    def made(*of: Given.args, **more: Given.kwargs) -> Done | RequestError:
+        try:
+            return make(*of, **more)
+        except RequestError as error:
+            return error
+
+    return made
+
+
+def expected_steps(points: pd.DataFrame) -> Array:
+    """About how many steps a point takes, shape (n,): a tree, a barrier, and the tree again, not counted."""
+    ranks = points["ranks"].to_numpy(np.float64)
+    return np.asarray(np.minimum(8 * ranks * np.log2(ranks + 1), MOST_STEPS))
 
 
 @lru_cache(maxsize=65536)
-def _steps(collective: str, algorithm: str, told: tuple[tuple[str, Any], ...]) -> int:
-    """Of a call; more than `MOST_STEPS` where there are more. A barrier between calls is counted once."""
+def _steps_of(collective: str, algorithm: str, problem: Problem) -> int:
+    """Of this very call, which points share; more than `MOST_STEPS` where there are more."""
+    told = {name: getattr(problem, name) for name in _TOLD}
+    if not problem.segment_B:
+        # Vectors of an element a rank at least are sent in as many steps, however long they are.
+        told["bytes"] = min(problem.bytes, problem.ranks * problem.element_B)
+    return _counted(collective, algorithm, tuple(told.items()))
+
+
+@lru_cache(maxsize=65536)
+def _counted(collective: str, algorithm: str, told: tuple[tuple[str, Any], ...]) -> int:
     problem = Problem(**dict(told))
     if _core.symmetric_classes((collective, algorithm, problem), copies_cost=False):
         # Ranks that are alike, but for how many copies a rotation takes: the first stands for all.
@@ -182,6 +213,7 @@ def _steps(collective: str, algorithm: str, told: tuple[tuple[str, Any], ...]) -
     return _core.count_steps(collective, algorithm, problem, MOST_STEPS)
 
 
+@lru_cache(maxsize=65536)
 def _phase(inner: InnerCollective, ranks: int, element_B: int, root: int = 0) -> Phase:
     operation, choice = inner.operation, inner.choice
     if (operation, choice.algorithm) not in _known():

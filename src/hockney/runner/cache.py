@@ -8,10 +8,12 @@ import logging
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from importlib import metadata
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
@@ -134,25 +136,30 @@ def computed(digest: str, make: Callable[[], bytes]) -> bytes:
 
 
 def answered(path: Path, asked: object, kind: type[Answer], make: Callable[[], Answer]) -> Answer:
-    """What `make` answers, kept for the content of a file or folder, for what is asked (by its `repr`) and for
-    this version of the code."""
-    whole = hashlib.sha256(f"{code_version()} {path} {asked!r}".encode())
+    """As `known`, for the content of a file or folder and for what is asked."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     if not all(file.is_file() for file in files):
         return make()  # a pipe can be read once
-    for file in files:
-        whole.update(f"{file} {hashlib.sha256(reading.content(file)).hexdigest()}".encode())
+    contents = [(str(file), hashlib.sha256(reading.content(file)).hexdigest()) for file in files]
+    return known((str(path), asked, contents), kind, make)
+
+
+def known(of: object, kind: type[Answer], make: Callable[[], Answer]) -> Answer:
+    """What `make` comes to, kept for all that it depends on (by its `repr`) and for this version of the code."""
+    digest = hashlib.sha256(f"{code_version()} {of!r}".encode()).hexdigest()
     adapter = TypeAdapter(kind, config=ConfigDict(ser_json_inf_nan="constants"))
-    return adapter.validate_json(computed(whole.hexdigest(), lambda: adapter.dump_json(make())))
+    return adapter.validate_json(computed(digest, lambda: adapter.dump_json(make())))
 
 
 @cache
 def code_version() -> str:
-    """Changes with every change of the package or the extension: sizes and times of their files."""
+    """Changes with every change of the package or the extension, sizes and times of their files, and with each
+    version of the libraries that compute."""
     package = Path(__file__).parents[1]
     files = [*sorted(package.rglob("*.py")), *sorted(package.rglob("*.json")), Path(_core.__file__)]
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    return hashlib.sha256(repr(states).encode()).hexdigest()
+    libraries = [(name, metadata.version(name)) for name in ("numpy", "scipy", "pandas", "pyarrow")]
+    return hashlib.sha256(repr((sys.version, states, libraries)).encode()).hexdigest()
 
 
 def _sums(folder: Path, names: Iterable[str]) -> dict[str, str]:

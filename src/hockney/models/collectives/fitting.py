@@ -34,8 +34,9 @@ from hockney.units import percent
 
 LEAST_SIZES, LEAST_RANKS = 2, 3
 """Sizes and numbers of ranks of a range."""
-MOST_ENDS = 12
-"""Numbers of ranks at which a range may end; of more, the best is looked for around the best of these."""
+MOST_ENDS, MOST_SIZE_ENDS = 12, 24
+"""Numbers of ranks, and sizes, at which a range may end; of more, the best is looked for around the best of
+these."""
 POINTS_A_TERM = 3
 """Points that a range needs for each of its terms."""
 FURTHER_POINTS = 2
@@ -109,17 +110,24 @@ class _Problem:
         terms = COLUMNS if self.form is not None else GENERIC
         self.design = np.column_stack([counted(self.form, term, case) for term in terms])
 
-    def best(self, weight: Array, noise: float, step: int, near: Sequence[_Piece]) -> list[_Piece]:
+    def steps(self, number: int) -> tuple[int, int]:
+        """How far ends of ranges are apart in a round, in places of the ranks and of the sizes."""
+        sizes = (self.ranks.size, MOST_ENDS), (self.sizes.size, MOST_SIZE_ENDS)
+        return tuple(max(-(-count // most) // 4**number, 1) for count, most in sizes)
+
+    def best(self, weight: Array, noise: float, steps: tuple[int, int], near: Sequence[_Piece]) -> list[_Piece]:
         """The pieces with the least criterion for residuals weighted by `weight` (n,), of about `noise`.
 
         Either the ranks are cut first and then the sizes of each range, or the other way round. A range may end
-        at every number of ranks that is a multiple of `step` away from the first, or from an end of `near`.
+        at every place that is a multiple of `steps` away from the first, or from an end of `near`.
         """
-        ends = np.arange(0, self.ranks.size, step)
+        rank_ends, size_ends = np.arange(0, self.ranks.size, steps[0]), np.arange(0, self.sizes.size, steps[1])
         if near and self.ranks.size > MOST_ENDS:
-            ends = np.unique([end + step * np.arange(-3, 4) for piece in near for end in piece.ranks])
-        of_ranks = ranges(self.ranks.size, LEAST_RANKS, ends)
-        of_sizes = ranges(self.sizes.size, LEAST_SIZES, np.arange(self.sizes.size))
+            rank_ends = np.unique([end + steps[0] * np.arange(-3, 4) for piece in near for end in piece.ranks])
+        if near and self.sizes.size > MOST_SIZE_ENDS:
+            size_ends = np.unique([end + steps[1] * np.arange(-3, 4) for piece in near for end in piece.sizes])
+        of_ranks = ranges(self.ranks.size, LEAST_RANKS, rank_ends)
+        of_sizes = ranges(self.sizes.size, LEAST_SIZES, size_ends)
         table = self.criteria(
             weight, noise, np.repeat(of_ranks, len(of_sizes), axis=0), np.tile(of_sizes, (len(of_ranks), 1))
         )
@@ -229,13 +237,13 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
         return bare.model_copy(update={"quality": quality, "notes": [note]})
     noise = LEAST_NOISE
     for number in range(ROUNDS):
-        step = max(-(-problem.ranks.size // MOST_ENDS) // 4**number, 1)
-        before, pieces = pieces, problem.best(weight, noise, step, pieces)
+        steps = problem.steps(number)
+        before, pieces = pieces, problem.best(weight, noise, steps, pieces)
         model_s = problem.model_s(pieces, problem.fitted(pieces, weight, everything))
         freedom = max(points.time_s.size - sum(len(piece.columns) for piece in pieces), 1)
         noise = max(float(np.linalg.norm(weight * (points.time_s - model_s))) / math.sqrt(freedom), LEAST_NOISE)
         weight = 1 / np.sqrt(points.time_s * np.maximum(model_s, LEAST_SHARE * points.time_s))
-        if pieces == before and step == 1:
+        if pieces == before and steps == (1, 1):
             break
     values = problem.fitted(pieces, weight, everything)
     parameters: dict[str, Parameter] = {}

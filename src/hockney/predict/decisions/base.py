@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from hockney.registry import Registry
@@ -145,6 +146,7 @@ class LibraryDecisions(NamedTuple):
         return self.decisions.component(operation, self.version, ranks, nodes) if self.decisions and nodes else ""
 
 
+@cache
 def decisions_for(mpi: str) -> LibraryDecisions:
     """Decisions and version of the library in a table's `mpi` column ("Open MPI 4.1.5", "MPICH 4.0.2", "")."""
     version = version_in(mpi)
