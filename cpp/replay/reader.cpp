@@ -58,7 +58,7 @@ Bytes RankReader::bytes() {
 std::string RankReader::text() {
     const std::uint64_t length = varint();
     if (length > static_cast<std::uint64_t>(end_ - at_)) fail("a name is cut off");
-    std::string text(reinterpret_cast<const char*>(at_), static_cast<std::size_t>(length));
+    const std::string text = shown(at_, at_ + length);
     at_ += length;
     return text;
 }
@@ -181,8 +181,7 @@ std::uint64_t RankReader::open_request() {
     return latest_request() - back;
 }
 
-void RankReader::complete(std::uint64_t number) {
-    request(number).is_done = true;
+void RankReader::forget_complete() {
     // The latest one stays: others are counted from it.
     while (requests_.size() > 1 && requests_.front().is_done) {
         requests_.pop_front();
@@ -279,7 +278,8 @@ bool RankReader::next(TraceEvent& event) {
             const std::uint64_t count = kind == trace::wait ? varint() : 1;
             for (std::uint64_t i = 0; i < count; ++i) {
                 TraceEvent::Completed done{open_request(), {}};
-                const Request& request = this->request(done.number);
+                Request& request = this->request(done.number);
+                request.is_done = true;
                 if (request.is_wild && kind == trace::wait) {
                     event.communicator = request.communicator;
                     done.from.peer = peer(event);

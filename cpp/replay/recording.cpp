@@ -56,8 +56,8 @@ Recording::Recording(const std::string& folder) {
             throw TraceFault(path + " is no trace of rank " + std::to_string(rank) + " of " +
                              std::to_string(ranks) + "\n" + record_anew);
         has_cpu_ = (rank == 0 || has_cpu_) && (header.flags & trace::has_cpu_times) != 0;
-        hosts_.emplace_back(header.host, strnlen(header.host, sizeof header.host));
-        if (rank == 0) mpi_.assign(header.mpi, strnlen(header.mpi, sizeof header.mpi));
+        hosts_.push_back(shown(std::begin(header.host), std::end(header.host)));
+        if (rank == 0) mpi_ = shown(std::begin(header.mpi), std::end(header.mpi));
         headers_.push_back(header);
     }
     ranks_.resize(files_.size());
@@ -106,8 +106,7 @@ void Recording::survey(int rank) {
     const trace::Header& header = headers_[static_cast<std::size_t>(rank)];
     if (header.state == trace::refusing) {
         const auto text_B = std::min<std::ptrdiff_t>(header.text_B, file.end() - file.begin());
-        reader.fail("two threads were in MPI at once: " + std::string(file.end() - text_B, file.end()),
-                    threads);
+        reader.fail("two threads were in MPI at once: " + shown(file.end() - text_B, file.end()), threads);
     }
     while (reader.next(event)) {
         mine.events = reader.number();
@@ -118,8 +117,8 @@ void Recording::survey(int rank) {
             if (request.is_wild) mine.resolved.emplace_back(done.number, done.from);
             if (event.kind == trace::dropped && event.flags == trace::cancelled)
                 mine.dropped.push_back(done.number);
-            reader.complete(done.number);
         }
+        reader.forget_complete();
         if (event.kind == trace::other) {
             Other& other = others_[names_[event.name]];
             ++other.calls;

@@ -1,6 +1,7 @@
 // The recorded run of a program: a file of events for each rank, read as they come.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,14 @@ inline constexpr const char *record_anew = "record the run again: hockney profil
                             *threads =
                                 "events of several threads have no order: record the program with one "
                                 "thread in MPI";
+
+// Characters that a terminal shows as they are; of others `?`.
+template <class Byte>
+std::string shown(const Byte* first, const Byte* end) {
+    std::string text(first, std::find(first, end, Byte{0}));
+    for (char& c : text) c = c >= ' ' && c < 127 ? c : '?';
+    return text;
+}
 
 // A communicator as one rank knows it.
 struct Communicator {
@@ -116,7 +125,8 @@ class RankReader {
     }
     Request& request(std::uint64_t number) { return requests_[number - first_request_]; }
     std::uint64_t latest_request() const { return first_request_ + requests_.size() - 1; }
-    void complete(std::uint64_t number);
+    // Requests that are complete are held until then.
+    void forget_complete();
     // Whether a receive was posted before that request and is not complete; the oldest few are looked at.
     bool has_open_receive(std::uint64_t before) const;
 

@@ -144,10 +144,8 @@ void ReplayWriter::wait(Rank& mine, const TraceEvent& event, std::vector<Act>& a
         }
     }
     std::uint64_t latest = 0;
-    for (const TraceEvent::Completed& done : event.completed) {
-        latest = std::max(latest, done.number);
-        mine.reader.complete(done.number);
-    }
+    for (const TraceEvent::Completed& done : event.completed) latest = std::max(latest, done.number);
+    mine.reader.forget_complete();
     const bool is_waited = event.kind == trace::wait;
     if (is_waited) mine.awaited = awaited;
     const bool overtakes = mine.reader.has_open_receive(latest);

@@ -88,6 +88,12 @@ def twice_complete(a: RankTrace, b: RankTrace) -> None:
     b.wait(0)
 
 
+def twice_at_once(a: RankTrace, b: RankTrace) -> None:
+    b.irecv(0, 7)
+    a.send(1, 7)
+    b.wait(0, 0)
+
+
 def unknown_rank(a: RankTrace, b: RankTrace) -> None:
     a.send(2, 7)
     b.compute(0)
@@ -108,6 +114,7 @@ def threads(a: RankTrace, b: RankTrace) -> None:
     [
         (unknown_request, "rank 1, event 5: it waits for a request that never was"),
         (twice_complete, "rank 1, event 6: it waits for a request that never was, or that was complete before"),
+        (twice_at_once, "rank 1, event 5: it waits for a request that never was, or that was complete before"),
         (unknown_rank, "rank 0, event 4: the other rank 2 is none that it knows"),
         (unknown_kind, "rank 0, event 4: a record of kind 99 is none"),
         (threads, "rank 0, event 4: two threads were in MPI at once: MPI_Send"),
