@@ -92,6 +92,13 @@ def test_its_graph_is_simulated_to_the_same_time(heat: Path, tmp_path: Path) -> 
     assert again["makespan_s"] == pytest.approx(said["run_s"], abs=20e-9)
 
 
+def test_a_system_is_enough_and_places_make_a_table(heat: Path) -> None:
+    runs = answer(heat, "--system", "orfeo-epyc", "--mapping", "core,node", "--network", "2us,10GB/s")["runs"]
+    assert [run["mapping"] for run in runs] == ["core", "node"]
+    assert ["network" in {row["locality"] for row in run["tolerance"]} for run in runs] == [False, True]
+    assert runs[0]["run_s"] < runs[1]["run_s"]
+
+
 def test_options_that_mean_nothing(heat: Path, tmp_path: Path) -> None:
     code, _, error = outcome("predict", heat, *MACHINE, "--ranks", "8")
     assert (code, "--ranks means nothing with a trace" in error) == (2, True)

@@ -334,9 +334,7 @@ class ProfileCase(OnTopology, NetworkOptions):
         Path, Argument("File of `hockney profile`, or the folder of its trace.", metavar="PROFILE.JSON")
     ]
     ranks: Annotated[int | None, Option("Number of ranks. [default: those of the profile]")] = None
-    machine: Annotated[list[Path], Option(read=Path, repeat=True, commas=True, show=lambda _: str(MACHINE))] = (
-        Field(default=[MACHINE], validate_default=True)
-    )
+    machine: Annotated[list[Path], Option(read=Path, repeat=True, commas=True)] = Field(default_factory=list)
     system: Annotated[
         list[str],
         Option("System of the ranks: a known name, or a JSON file.", read=str, repeat=True, commas=True),
@@ -370,17 +368,12 @@ class ProfileCase(OnTopology, NetworkOptions):
         Path | None, Option("Write the graph of the run: a file, or goal for one beside the profile.")
     ] = None
 
-    @field_validator("machine")
-    @classmethod
-    def _where_they_are(cls, machine: list[Path]) -> list[Path]:
-        return [usual(path) for path in machine]
-
     def each(self) -> list[MessageCosts]:
         """Where costs come from, for each combination that is asked for."""
         shared = {name: getattr(self, name) for name in ("topology", "network", "ppn", "where")}
         return [
             MessageCosts(machine=machine, system=system, mapping=mapping, **shared)
-            for machine in self.machine
+            for machine in self.machine or [MACHINE]
             for system in self.system or [""]
             for mapping in self.mapping or [""]
         ]
