@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hockney.machine.system import System
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
+from hockney.predict.estimators import _fitting
 from hockney.predict.estimators._beyond import Beyond
 from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.gaussian_process import Surfaces, surfaces_of
+from hockney.predict.estimators.simulated import simulated
 from hockney.predict.points import points
 
 Tables = Callable[..., pd.DataFrame]
@@ -129,3 +132,19 @@ def test_with_few_points_left_out_no_surface_is_believed(poor: Trained) -> None:
     few = np.full(len(poor.points), np.nan)
     few[:19] = poor.surfaces.left_out[:19]
     assert Corrector(at, poor.discrepancy, poor.surfaces, few).weight == 0.0
+
+
+def test_curves_weigh_on_more_ranks_as_far_as_larger_runs_say(simulated_table: Tables, system: System) -> None:
+    as_simulated = simulated_table(ranks=(2, 3, 4, 6, 8, 12, 14, 16), sizes=(8, 64, 512, 4096, 16384), noise=0.03)
+    # A growth that no cost of a message has, and that a curve over ranks goes on with.
+    strange = as_simulated.assign(time_s=as_simulated["time_s"] * as_simulated["ranks"] ** 1.5)
+    weights = []
+    for table in (as_simulated, strange):
+        frame = points(table, "bcast").frame
+        learn, asked = (frame[far].reset_index(drop=True) for far in (frame["ranks"] <= 12, frame["ranks"] > 12))
+        fitted = simulated(Training(learn, table[:0], system, "bcast", "completion"))
+        correction = fitted.predict(asked).correction
+        assert correction is not None
+        weights.append(correction.weight)
+    assert weights[0].max() < 0.2
+    assert weights[1] == pytest.approx(_fitting._AHEAD)

@@ -86,22 +86,6 @@ def test_four_times_the_ranks(tables: list[pd.DataFrame], system: System) -> Non
         assert (made.time_s < made.high_s).all()
 
 
-def test_curves_weigh_on_more_ranks_as_far_as_larger_runs_say(simulated_table: Table, system: System) -> None:
-    as_simulated = simulated_table(
-        ranks=(2, 3, 4, 6, 8, 12, 14, 16), sizes=(8, 64, 512, 4096, 16384), noise=NOISE
-    )
-    # A growth that no cost of a message has, and that a curve over ranks goes on with.
-    strange = as_simulated.assign(time_s=as_simulated["time_s"] * as_simulated["ranks"] ** 1.5)
-    weights = []
-    for one in (as_simulated, strange):
-        is_far = one["ranks"] > 12
-        correction = simulated(training(one[~is_far], system)).predict(asked(one[is_far])).correction
-        assert correction is not None
-        weights.append(correction.weight)
-    assert weights[0].max() < 0.2
-    assert weights[1] == pytest.approx(_fitting._AHEAD)
-
-
 @pytest.mark.thorough
 def test_points_among_training_are_covered_as_claimed(table: pd.DataFrame, system: System) -> None:
     left_out = np.random.default_rng(7).random(len(table)) < 0.3
