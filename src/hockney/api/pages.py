@@ -240,9 +240,8 @@ def _replayed(path: Path, options: ReportOptions, progress: Progress) -> Report:
     from hockney.report.replayed import page
     from hockney.tune.read_rules import read_rules
 
-    case = ProfileCase(file=path, system=several(options.systems)[:1])
-    if options.machine is not None:
-        case = case.model_copy(update={"machine": [options.machine]})
+    named = {"system": several(options.systems)[:1]} | ({"machine": [options.machine]} if options.machine else {})
+    case = ProfileCase.model_validate({"file": path, **named})
     progress("replaying the run")
     replayed, _ = next(replay_cases(case, read_rules))
     answer = answered(replayed)
