@@ -49,8 +49,9 @@ void jacobi(int n, int steps, int rows) {
         MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
         for (std::size_t i = 1; i <= size; ++i)
             for (std::size_t j = 1; j <= size; ++j)
-                next[i * (size + 2) + j] = 0.25 * (now[(i - 1) * (size + 2) + j] + now[(i + 1) * (size + 2) + j] +
-                                                   now[i * (size + 2) + j - 1] + now[i * (size + 2) + j + 1]);
+                next[i * (size + 2) + j] =
+                    0.25 * (now[(i - 1) * (size + 2) + j] + now[(i + 1) * (size + 2) + j] +
+                            now[i * (size + 2) + j - 1] + now[i * (size + 2) + j + 1]);
         std::swap(now, next);
         if (step % 10 != 0) continue;
         double norm = now[size], sum = 0;
@@ -165,8 +166,8 @@ int main(int count, char** words) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const std::map<std::string, std::function<void(int, int, int)>> programs{
-        {"jacobi", jacobi}, {"cg", cg},       {"ring", ring}, {"transpose", transpose}, {"training", training},
-        {"sweep", sweep},   {"farm", farm}};
+        {"jacobi", jacobi},     {"cg", cg},       {"ring", ring}, {"transpose", transpose},
+        {"training", training}, {"sweep", sweep}, {"farm", farm}};
     const auto found = count > 3 ? programs.find(words[1]) : programs.end();
     if (found == programs.end()) {
         std::fprintf(stderr, "programs NAME ELEMENTS STEPS [ROWS_OF_GRID]\n");

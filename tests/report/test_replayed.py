@@ -115,3 +115,26 @@ def test_options_of_campaigns_are_refused(tmp_path: Path, words: tuple[str, ...]
     code, _, error = outcome("report", trace, "--machine", "orfeo_thin", *words)
     assert code == 2
     assert f"the page of a run does not take {words[0]}" in " ".join(error.split())
+
+
+def test_one_run_on_one_system(tmp_path: Path) -> None:
+    trace = write(tmp_path / "run.trace", uneven())
+    for words in (("other.json",), ("--system", "orfeo-epyc", "--system", "orfeo-thin")):
+        code, _, error = outcome("report", trace, "--machine", "orfeo_thin", *words)
+        assert (code, "a page is of one run on one system" in " ".join(error.split())) == (2, True)
+
+
+def test_a_run_that_takes_no_time_has_no_page(tmp_path: Path) -> None:
+    trace = write(tmp_path / "run.trace", traces(2))
+    code, _, error = outcome("report", trace, "--machine", "orfeo_thin")
+    assert (code, "takes no time" in " ".join(error.split())) == (2, True)
+
+
+def test_a_rank_that_hardly_computes_is_no_place_for_the_work_of_others(tmp_path: Path) -> None:
+    ranks = traces(2)
+    ranks[0].compute(1e-6)
+    ranks[1].compute(50 * MS)
+    for rank in ranks:
+        rank.sendrecv(1 - rank.rank, 8, 1 - rank.rank, 8)
+    answer, _ = page(tmp_path, ranks)
+    assert not [finding for finding in answer["findings"] if "as much computing" in finding["text"].lower()]

@@ -54,6 +54,15 @@ def test_the_verdict_on_rules_is_of_launches_that_differ() -> None:
     assert not crossing.is_told
 
 
+def test_a_folder_is_of_one_program(mpi: Mpi, tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "command").write_text("mpirun\n./other\n", encoding="utf-8")
+    line = launch_line(mpi, 2, "/bin/false")
+    code, _, error = outcome("study", "program", "--resume", "-o", tmp_path, "--", *line)
+    assert code == 2
+    assert "is of `mpirun ./other`" in " ".join(error.split())
+
+
 @pytest.mark.thorough
 @pytest.mark.one_mpi
 def test_every_step_is_kept_and_the_page_answers(mpi: Mpi, tmp_path: Path) -> None:

@@ -193,6 +193,8 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
 
         return write_card(first, output, in_place, progress)
     if is_run(first):
+        if others or len(several(options.systems)) > 1:
+            raise RequestError("a page is of one run on one system", "name one; `hockney predict` makes tables")
         if unfit := [flag for name, flag in written.items() if name in NOT_OF_RUNS]:
             raise RequestError(f"the page of a run does not take {', '.join(unfit)}", "leave them out")
         page = Page(_replayed(first, options, progress))
@@ -245,6 +247,8 @@ def _replayed(path: Path, options: ReportOptions, progress: Progress) -> Report:
     progress("replaying the run")
     replayed, _ = next(replay_cases(case, read_rules))
     answer = answered(replayed)
+    if not answer.run_s:
+        raise RequestError(f"the run of {path} takes no time: there is nothing to draw", "record a longer one")
     progress("trying what would help")
     helping = gains(replayed)
     progress("drawing")

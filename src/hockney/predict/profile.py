@@ -181,7 +181,7 @@ def predict_profile(case: ProfileCase) -> PredictedProfile:
     if ranks != profile.ranks:
         warnings.append(
             f"assumed: communicators of all {profile.ranks} ranks grow to {ranks}; others keep their ranks, and "
-            "calls their bytes and number; calls are added up, as a trace is of the ranks that were recorded"
+            "calls their bytes and number. Calls are added up: a trace is of the ranks that were recorded"
         )
     if profile.left_out is not None:
         warnings.append(

@@ -112,9 +112,7 @@ def _answers(run: PredictedRun, gains: Sequence[Gain]) -> list[Finding]:
             )
         )
     if not gains:
-        said.append(
-            Finding("No other algorithm, placement, network or balance would help.", "critical-path", 0.8)
-        )
+        said.append(Finding("None of the changes that were tried would help.", "critical-path", 0.8))
     if run.waiting_s:
         share = percent(run.late_s / run.waiting_s)
         said.append(

@@ -41,21 +41,35 @@ class _RankFile:
 
 
 def folder_of(profile: Path) -> Path | None:
-    """`heat.trace` for `heat.json`; None where the profile goes to a device or a pipe."""
-    return None if profile.exists() and not profile.is_file() else profile.with_suffix(ENDING)
+    """`heat.trace` for `heat.json`; None where the profile goes to a device or a pipe.
+
+    RequestError for a profile that is called as its trace.
+    """
+    if profile.suffix == ENDING:
+        raise RequestError(
+            f"{profile} would be the name of its trace", f"write -o {profile.with_suffix('.json')}"
+        )
+    return None if profile.exists() and not profile.is_file() else _beside(profile)
+
+
+def _beside(profile: Path) -> Path:
+    return profile.with_name(profile.name.removesuffix(".json") + ENDING)
 
 
 def trace_of(path: Path) -> Path | None:
     """The folder with the trace of a profile, or the path itself where it is one; None where there is none."""
-    folder = path if path.is_dir() else path.with_suffix(ENDING)
+    folder = path if path.is_dir() else _beside(path)
     return folder if _files(folder) else None
 
 
 def clear(folder: Path) -> None:
     """Remove a former trace, and the folder unless something else is in it."""
+    if folder.is_symlink():
+        return
     for path in _files(folder):
-        with suppress(OSError):
-            path.unlink()
+        with suppress(OSError, RequestError):
+            if reading.beginning(path, len(MAGIC)) in (b"", MAGIC):
+                path.unlink()
     with suppress(OSError):
         folder.rmdir()
 
@@ -116,9 +130,7 @@ def _read(path: Path) -> _RankFile | None:
         size_B = path.stat().st_size
         refusal = ""
         if state == _REFUSED and 0 < text_B < size_B - HEADER_B:
-            with path.open("rb") as file:
-                file.seek(-text_B, 2)
-                refusal = file.read().decode("utf-8", "replace")
+            refusal = reading.content(path)[-text_B:].decode("utf-8", "replace")
         return _RankFile(rank, of_ranks, events, state, size_B, refusal)
     return None
 

@@ -69,7 +69,12 @@ class Algorithms:
             parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
             if not any(map(_refusal, parts)):
                 return self._take(call, choice, parts)
-        raise RequestError(f"no schedule does {call.operation} on {call.ranks} ranks", "")
+        if not call.is_commutative:
+            self._remark(f"{call.operation} with an operator of an order of its own takes schedules of others")
+            return self.parts(call._replace(is_commutative=True))
+        raise RequestError(
+            f"no schedule does {call.operation} on {call.ranks} ranks", "ask for one by --algorithm"
+        )
 
     def _named(self, call: CollectiveCall, name: str) -> ScheduleChoice:
         """A library's name where it has one so, else a schedule of ours."""

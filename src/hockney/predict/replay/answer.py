@@ -104,6 +104,10 @@ def replay_cases(case: ProfileCase, read_rules: ReadRules) -> Iterator[tuple[Rep
             "record it with as many ranks: they may share cores",
         )
     run = read(path)
+    if run.events == 0:
+        raise RequestError(
+            f"{path} has no call of any rank", "the program ended before its first one: record it anew"
+        )
     factors = run.factors(case.compute, {} if case.compute_of is None else _factors(case.compute_of))
     rules: list[tuple[str, Rules]] = [("", _no_rules)]
     if case.rules:

@@ -20,6 +20,8 @@ from hockney.units import format_time
 
 MOST_EVENTS = 20_000_000
 """Events of all runs that are tried; of long runs few are."""
+MOST_UNEVEN = 4.0
+"""Times as much as a rank computes now that it may compute in a run with even shares."""
 WORTH = 0.005
 """Share of the run's time that a gain must have."""
 Kind = Literal["algorithm", "placement", "network", "balance"]
@@ -126,7 +128,8 @@ def _of_network(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:
 
 def _of_balance(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:
     computing_s = np.array(replayed.run.trace.computing_s)
-    if computing_s.min() > 0:
+    # Where a rank computes next to nothing, the little that it does is no place for others' work.
+    if computing_s.min() * MOST_UNEVEN > computing_s.mean():
         even = replayed.with_ranks(list(computing_s.mean() / computing_s))
         yield "", _Try("balance", "as much computing on each rank", even)
 

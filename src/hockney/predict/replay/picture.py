@@ -54,6 +54,9 @@ def drawn(replayed: ReplayCase, run_s: float) -> tuple[Timeline, list[IdlePair]]
     ranks = range(0, run.ranks, step)
     played, _ = replayed.played((from_s, until_s, 4 * MOST_MOMENTS))
     spots = played.result.spots
+    if len(played.result.moments) == 4 * MOST_MOMENTS:
+        # No more were kept: what comes later is not known.
+        until_s = max(end_s for *_, end_s in played.result.moments)
     moments = [
         Moment(rank, kind, spots[spot][0], max(start_s, from_s), min(end_s, until_s))
         for rank, kind, spot, start_s, end_s in played.result.moments
