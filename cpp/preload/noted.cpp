@@ -63,7 +63,7 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
         completed.push_back(one);
     }
     // Of a test that found nothing to complete.
-    if (flag_ != nullptr && completed.empty() && cancelled.empty()) return visit.poll();
+    if (flag_ != nullptr && completed.empty() && cancelled.empty()) return visit.skip();
     const std::int64_t latest = trace::requests().latest();
     {
         trace::Event event(trace::wait, visit, 1 + 3 * completed.size());

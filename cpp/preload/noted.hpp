@@ -286,9 +286,10 @@ struct CompletesSome : Completes {
         keep(visit, count, requests, &statuses, count);
     }
     void write(const trace::Visit& visit) const {
-        const int count = *completed == MPI_UNDEFINED ? 0 : *completed;
-        if (!is_waiting && count == 0) return visit.poll();
-        write_completed(visit, count, indices);
+        const bool is_nothing = *completed == MPI_UNDEFINED;
+        if (!is_waiting && is_nothing) return visit.skip();
+        if (!is_waiting && *completed == 0) return visit.poll();
+        write_completed(visit, is_nothing ? 0 : *completed, indices);
     }
 
     const int *completed, *indices;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "channel.hpp"
 #include "library.hpp"
@@ -42,6 +43,8 @@ struct Recorder {
     bool is_fresh = true;
     std::int64_t last_end_ns = 0;
     std::int64_t carried_ns = 0, carried_cpu_ns = 0;
+    // In calls that wrote nothing, and between polls: it goes into the next call.
+    std::int64_t polled_ns = 0;
     // What was done once since the latest call.
     bool is_in_once = false;
     std::int64_t once_ns = 0, once_cpu_ns = 0;
@@ -146,11 +149,14 @@ void Visit::skip() const {
     };
     recorder->carried_ns += without(gap_ns_, header.overhead_wall_ns);
     recorder->carried_cpu_ns += without(gap_cpu_ns_, header.overhead_cpu_ns);
+    recorder->polled_ns += end_ns_ - start_ns_;
 }
 
 void Visit::poll() const {
     const auto overhead_ns = static_cast<std::int64_t>(recorder->file.header().overhead_wall_ns);
-    if (gap_ns_ - overhead_ns >= poll_ns) skip();
+    if (gap_ns_ - overhead_ns >= poll_ns) return skip();
+    // All of it: what the layer takes makes no loop longer that waits for others.
+    recorder->polled_ns += gap_ns_ + goes_on_ns_ - start_ns_;
 }
 
 Once::Once() : is_outermost_(is_on && depth > 0 && !recorder->is_in_once) {
@@ -196,7 +202,9 @@ Event::Event(Kind kind, const Visit& visit, std::size_t most_numbers) : kind_(ki
     const bool is_fresh = to.is_fresh;
     add((is_fresh ? visit.gap_ns_ : 0) + to.carried_ns);
     if (to.has_cpu) add((is_fresh ? visit.gap_cpu_ns_ : 0) + to.carried_cpu_ns);
-    add(is_fresh ? visit.end_ns_ - visit.start_ns_ : 0, site);
+    // The time of a call that is no message is replayed: it stays its own.
+    const std::int64_t polled_ns = kind == other ? 0 : std::exchange(to.polled_ns, 0);
+    add((is_fresh ? visit.end_ns_ - visit.start_ns_ : 0) + polled_ns, site);
     to.carried_ns = to.carried_cpu_ns = 0;
     to.is_fresh = false;
 }
