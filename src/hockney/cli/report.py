@@ -20,6 +20,7 @@ hockney report tidy.csv.gz --system orfeo-epyc
 hockney report openmpi mpich -o compared.html
 hockney report class --anonymous -o class.html
 hockney report tidy.csv.gz --statistic mean_over_ranks --bytes 2,1KiB
+hockney report heat.json --machine machine.json
 hockney report --card machine.json -o card.html
 hockney report --card bluegene_p --json
 """,
@@ -28,7 +29,8 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
     """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance.
 
     In a browser its figures are interactive; they print as they are. Several campaigns are compared: what all of
-    them measured shares a figure, and ratios to the first show what differs.
+    them measured shares a figure, and ratios to the first show what differs. Of a program that `hockney profile`
+    recorded it shows what limits it, what would help, and who waits for whom.
     """
     with say.status("reading …") as status:
         answer = api.write_report(options, status)
