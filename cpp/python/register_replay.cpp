@@ -63,6 +63,7 @@ void register_replay(nb::module_& module) {
         .def_prop_ro("sites", &Recording::sites)
         .def_prop_ro("has_cpu", &Recording::has_cpu)
         .def_prop_ro("between_groups", &Recording::between_groups)
+        .def_prop_ro("synchronous", &Recording::synchronous)
         .def_prop_ro("computing_s",
                      [](const Recording& recording) {
                          std::vector<double> all;

@@ -27,12 +27,12 @@ void RankReader::fail(const std::string& what, const char* hint) const {
 
 std::uint64_t RankReader::varint() {
     std::uint64_t value = 0;
-    for (unsigned shift = 0; at_ != end_ && shift < 64; shift += 7) {
-        const std::uint8_t next = *at_++;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        const std::uint8_t next = byte();
         value |= std::uint64_t{next & 0x7FU} << shift;
         if (next < 0x80) return value;
     }
-    fail("the trace is cut off, or damaged, in the middle of it");
+    fail("a number has more than 64 bits");
 }
 
 std::int64_t RankReader::signed_varint() {
@@ -41,7 +41,7 @@ std::int64_t RankReader::signed_varint() {
 }
 
 std::uint8_t RankReader::byte() {
-    if (at_ == end_) fail("the trace is cut off in the middle of it");
+    if (at_ == end_) throw CutOff();
     return *at_++;
 }
 
@@ -57,7 +57,7 @@ Bytes RankReader::bytes() {
 
 std::string RankReader::text() {
     const std::uint64_t length = varint();
-    if (length > static_cast<std::uint64_t>(end_ - at_)) fail("a name is cut off");
+    if (length > static_cast<std::uint64_t>(end_ - at_)) throw CutOff();
     const std::string text = shown(at_, at_ + length);
     at_ += length;
     return text;
@@ -116,7 +116,7 @@ void RankReader::define(trace::Kind kind) {
     RankTrace* mine = survey_ == nullptr ? nullptr : &survey_->ranks_[static_cast<std::size_t>(rank_)];
     if (kind == trace::vector) {
         const std::uint64_t count = varint();
-        if (count > static_cast<std::uint64_t>(end_ - at_)) fail("a list of bytes is cut off");
+        if (count > static_cast<std::uint64_t>(end_ - at_)) throw CutOff();
         std::vector<Bytes> all;
         for (std::uint64_t i = 0; i < count; ++i) all.push_back(bytes());
         if (mine == nullptr) return;
@@ -217,13 +217,24 @@ void RankReader::collective(TraceEvent& event) {
     if ((event.flags & trace::non_blocking) != 0) make(event, Request::Of::collective, false);
 }
 
+bool RankReader::ends(const std::string& why) {
+    is_through_ = true;
+    if (survey_ != nullptr) survey_->ranks_[static_cast<std::size_t>(rank_)].ends = why;
+    return false;
+}
+
 bool RankReader::next(TraceEvent& event) {
     if (is_through_) return false;
-    const auto ends = [&](const std::string& why) {
-        is_through_ = true;
-        if (survey_ != nullptr) survey_->ranks_[static_cast<std::size_t>(rank_)].ends = why;
-        return false;
-    };
+    const std::uint64_t whole = number_;
+    try {
+        return read(event);
+    } catch (const CutOff&) {
+        number_ = whole;
+        return ends("it is cut off in event " + std::to_string(whole + 1));
+    }
+}
+
+bool RankReader::read(TraceEvent& event) {
     trace::Kind kind = trace::nothing;
     for (;;) {
         kind = at_ == end_ ? trace::nothing : static_cast<trace::Kind>(*at_++);

@@ -12,10 +12,14 @@
 namespace hockney {
 
 MappedFile::MappedFile(const std::string& path) {
-    const int file = open(path.c_str(), O_RDONLY);
+    const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK);  // a pipe would wait for a writer
     if (file < 0) throw TraceFault(path + " cannot be read\ncheck the name and its rights");
     struct stat status{};
-    if (fstat(file, &status) == 0) size_B_ = static_cast<std::size_t>(status.st_size);
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(file);
+        throw TraceFault(path + " is no file\n" + record_anew);
+    }
+    size_B_ = static_cast<std::size_t>(status.st_size);
     void* memory =
         size_B_ == 0 ? MAP_FAILED : mmap(nullptr, size_B_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
     close(file);
@@ -114,11 +118,19 @@ void Recording::survey(int rank) {
         mine.computing_ns += event.cpu_ns;
         for (const TraceEvent::Completed& done : event.completed) {
             const Request& request = reader.request(done.number);
-            if (request.is_wild) mine.resolved.emplace_back(done.number, done.from);
+            if (request.is_wild && event.kind == trace::wait)
+                mine.resolved.emplace_back(done.number, done.from);
             if (event.kind == trace::dropped && event.flags == trace::cancelled)
                 mine.dropped.push_back(done.number);
         }
         reader.forget_complete();
+        const bool is_send = event.kind == trace::send || event.kind == trace::isend;
+        if (is_send && event.flags == trace::synchronous) ++synchronous_;
+        if (event.kind == trace::start)
+            for (const std::uint32_t number : event.numbers) {
+                const RankReader::Persistent& of = reader.persistent(number);
+                if (of.is_send && of.flags == trace::synchronous) ++synchronous_;
+            }
         if (event.kind == trace::other) {
             Other& other = others_[names_[event.name]];
             ++other.calls;

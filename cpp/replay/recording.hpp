@@ -139,6 +139,9 @@ class RankReader {
     const Persistent& persistent(std::uint32_t number) const { return persistent_[number]; }
 
   private:
+    struct CutOff {};  // the file ends in the middle of a record
+    bool read(TraceEvent& event);
+    bool ends(const std::string& why);
     std::uint64_t varint();
     std::int64_t signed_varint();
     std::uint8_t byte();
@@ -212,6 +215,8 @@ class Recording {
     const std::map<std::string, Other>& others() const { return others_; }
     // Collectives between groups, which are left out.
     std::uint64_t between_groups() const { return between_groups_; }
+    // Sends that wait for their receiver whatever their size, which are played as standard ones.
+    std::uint64_t synchronous() const { return synchronous_; }
 
     // What the event asks of a library; nothing where it is a schedule of ours, or where there is nothing to
     // do.
@@ -235,7 +240,7 @@ class Recording {
     std::vector<std::pair<CollectiveCall, std::uint64_t>> calls_;
     std::map<CollectiveCall, std::int32_t> call_numbers_;
     std::map<std::string, Other> others_;
-    std::uint64_t between_groups_ = 0;
+    std::uint64_t between_groups_ = 0, synchronous_ = 0;
     bool has_cpu_ = false;
 };
 

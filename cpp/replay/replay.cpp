@@ -101,25 +101,25 @@ void ReplayWriter::probe(int rank, Rank& mine, const TraceEvent& event, std::vec
     mine.probed.push_back({place.world(event.in.peer), rank, place.number, event.in.tag});
 }
 
-void ReplayWriter::begin(int rank, Rank& mine, Request& request, std::uint64_t number,
-                         std::int32_t communicator, const End& end, bool is_send, bool is_wild,
+void ReplayWriter::begin(int rank, Rank& mine, std::uint64_t number, const RankReader::Persistent& of,
                          std::vector<Act>& acts) {
+    Request& request = mine.reader.request(number);
     const RankTrace& known = mine.reader.known();
     while (mine.dropped < known.dropped.size() && known.dropped[mine.dropped] < number) ++mine.dropped;
     request.of = Request::Of::nothing;
     if (mine.dropped < known.dropped.size() && known.dropped[mine.dropped] == number) return;
-    End who = end;
-    if (is_wild) {
+    End who = of.end;
+    if (request.is_wild) {
         while (mine.resolved < known.resolved.size() && known.resolved[mine.resolved].first < number)
             ++mine.resolved;
         // What got nothing, or was never waited for, is left out.
         if (mine.resolved == known.resolved.size() || known.resolved[mine.resolved].first != number) return;
         who = known.resolved[mine.resolved].second;
     }
-    const Act act =
-        is_send ? send(rank, mine, communicator, who, acts) : post(rank, mine, communicator, who, acts);
-    if (act.op == Op::finish) return;
-    request.of = is_send ? Request::Of::send : Request::Of::receive;
+    const Act act = of.is_send ? send(rank, mine, of.communicator, who, acts)
+                               : post(rank, mine, of.communicator, who, acts);
+    if (act.op == Op::finish || (of.is_send && of.flags == trace::buffered)) return;
+    request.of = of.is_send ? Request::Of::send : Request::Of::receive;
     request.peer = act.peer;
     request.message = act.tag;
     request.size = act.size;
@@ -200,20 +200,15 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
         case trace::isend:
         case trace::irecv: {
             const bool is_send = event.kind == trace::isend;
-            const std::uint64_t number = mine.reader.latest_request();
-            Request& request = mine.reader.request(number);
-            return begin(rank, mine, request, number, place, is_send ? event.out : event.in, is_send,
-                         request.is_wild, acts);
+            return begin(rank, mine, mine.reader.latest_request(),
+                         {is_send, event.flags, place, is_send ? event.out : event.in}, acts);
         }
         case trace::start: {
             std::uint64_t number = mine.reader.latest_request() + 1 - event.numbers.size();
             for (const std::uint32_t persistent : event.numbers) {
                 const RankReader::Persistent& of = mine.reader.persistent(persistent);
                 label(mine, event.site, of.communicator);
-                Request& request = mine.reader.request(number);
-                begin(rank, mine, request, number, of.communicator, of.end, of.is_send, request.is_wild,
-                      acts);
-                ++number;
+                begin(rank, mine, number++, of, acts);
             }
             return;
         }

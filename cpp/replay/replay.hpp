@@ -81,8 +81,8 @@ class ReplayWriter {
     // Each returns what is waited for.
     Act send(int rank, Rank& mine, std::int32_t communicator, const End& end, std::vector<Act>& acts);
     Act post(int rank, Rank& mine, std::int32_t communicator, const End& end, std::vector<Act>& acts);
-    void begin(int rank, Rank& mine, Request& request, std::uint64_t number, std::int32_t communicator,
-               const End& end, bool is_send, bool is_wild, std::vector<Act>& acts);
+    void begin(int rank, Rank& mine, std::uint64_t number, const RankReader::Persistent& of,
+               std::vector<Act>& acts);
     void wait(Rank& mine, const TraceEvent& event, std::vector<Act>& acts);
     static void overtake(Rank& mine, Act& act);
     void probe(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts);

@@ -55,6 +55,11 @@ def test_computing_is_scaled_all_of_it_or_before_a_call(heat: Path, tmp_path: Pa
     table.write_text(json.dumps({"cool.c": 3.0}))
     code, _, error = outcome("predict", heat, *MACHINE, "--compute-of", table)
     assert (code, "no call site of" in error) == (2, True)
+    assert outcome("predict", heat, *MACHINE, "--compute", "1e300")[0] == 2
+    table.write_text(json.dumps({"heat.c:30": 1e9}))
+    code, _, error = outcome("predict", heat, *MACHINE, "--compute", "1e9", "--compute-of", table)
+    assert (code, "computing would take 1e+18 times as long" in error) == (2, True)
+    assert outcome("predict", heat, *MACHINE, "--compute", "1e9")[0] == 0
 
 
 def test_algorithms_and_rules_say_what_collectives_are(heat: Path, tmp_path: Path) -> None:

@@ -270,6 +270,7 @@ class FftCase(OnTopology, NetworkOptions, MachineFile):
 
 
 MOST_ELEMENTS = 10**15
+MOST_FACTOR = 1e9
 """Elements along one direction; more than any memory has bytes."""
 
 
@@ -360,7 +361,9 @@ class ProfileCase(OnTopology, NetworkOptions):
             "Rules that the library would have, as `hockney tune` writes.", read=Path, repeat=True, commas=True
         ),
     ] = Field(default_factory=list)
-    compute: Annotated[float, Option("Times as long as recorded that computing takes."), Field(ge=0)] = 1.0
+    compute: Annotated[
+        float, Option("Times as long as recorded that computing takes."), Field(ge=0, le=MOST_FACTOR)
+    ] = 1.0
     compute_of: Annotated[
         Path | None, Option("JSON file of call sites and factors: how long the computing before them takes.")
     ] = None

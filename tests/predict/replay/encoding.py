@@ -103,8 +103,8 @@ class RankTrace:
     def send(self, to: int, size_B: int, tag: int = 0, comm: int = WORLD, mode: int = 0, **more: Any) -> None:
         self.event(16, varint(comm) + varint(to) + signed(tag) + varint(size_B) + bytes([mode]), **more)
 
-    def isend(self, to: int, size_B: int, tag: int = 0, comm: int = WORLD, **more: Any) -> int:
-        self.event(17, varint(comm) + varint(to) + signed(tag) + varint(size_B) + b"\0", **more)
+    def isend(self, to: int, size_B: int, tag: int = 0, comm: int = WORLD, mode: int = 0, **more: Any) -> int:
+        self.event(17, varint(comm) + varint(to) + signed(tag) + varint(size_B) + bytes([mode]), **more)
         return self._new()
 
     def recv(self, source: int, size_B: int, tag: int = 0, comm: int = WORLD, **more: Any) -> None:
@@ -136,8 +136,8 @@ class RankTrace:
                 body += varint(ends[0]) + signed(ends[1])
         self.event(21, body, **more)
 
-    def send_init(self, to: int, size_B: int, tag: int = 0) -> int:
-        self.event(23, varint(WORLD) + varint(to) + signed(tag) + varint(size_B) + b"\0")
+    def send_init(self, to: int, size_B: int, tag: int = 0, mode: int = 0) -> int:
+        self.event(23, varint(WORLD) + varint(to) + signed(tag) + varint(size_B) + bytes([mode]))
         self.persistent += 1
         return self.persistent - 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,9 +45,16 @@ def test_a_trace_that_is_cut_off_is_replayed_up_to_there(tmp_path: Path) -> None
     assert "rank 1, event 4: a message of tag 5 from rank 0 that nobody sends" in said
     # In the middle of an event.
     file.write_bytes((b.header() + b.events)[:-1])
+    code, said, error = outcome("predict", folder, *MACHINE, "--json")
+    assert code == 0, error
+    assert "rank 1: it is cut off in event 4" in said
+    assert "nobody sends" not in said
+    # In the definition before it; a number that does not end is another damage.
+    file.write_bytes(b.header() + b.events + b"\3\0\x14MPI")
+    assert "rank 1: it is cut off in event 5" in outcome("predict", folder, *MACHINE, "--json")[1]
+    file.write_bytes(b.header() + b.events + b"\3" + b"\xff" * 20)
     code, _, error = outcome("predict", folder, *MACHINE)
-    assert code == 2
-    assert "rank 1, event 4: the trace is cut off" in error
+    assert (code, "rank 1, event 4: a number has more than 64 bits" in error) == (2, True)
 
 
 def test_files_that_are_no_trace_of_the_run(tmp_path: Path) -> None:
@@ -63,6 +71,10 @@ def test_files_that_are_no_trace_of_the_run(tmp_path: Path) -> None:
         second.write_bytes(change)
         code, _, error = outcome("predict", folder, *MACHINE)
         assert (code, says in " ".join(error.split())) == (2, True), (says, error)
+    second.unlink()
+    os.mkfifo(second)
+    code, _, error = outcome("predict", folder, *MACHINE)
+    assert (code, "1.events is no file" in " ".join(error.split())) == (2, True)
     second.unlink()
     code, _, error = outcome("predict", folder, *MACHINE)
     assert code == 2

@@ -155,9 +155,12 @@ def test_a_receive_that_was_cancelled_takes_no_message(tmp_path: Path) -> None:
     a, b = traces(2)
     a.dropped(a.irecv(1, 1), 1)
     a.recv(1, KB)
+    # One of anybody's that is freed: nobody says whose it was.
+    a.dropped(a.irecv(ANY, 1), 0)
     freed = b.isend(0, KB)
     b.dropped(freed, 0)
     assert finish_us(tmp_path, [a, b]) == pytest.approx([11, 0])
+    assert played(tmp_path, [a, b]).alone == ""
 
 
 def test_sendrecv_is_both_at_once(tmp_path: Path) -> None:

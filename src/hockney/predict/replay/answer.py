@@ -12,7 +12,7 @@ from hockney import _core, reading
 from hockney._core import Replay, TraceFault
 from hockney.errors import RequestError
 from hockney.predict.network_figures import has_machine, machine_of
-from hockney.predict.options import MessageCosts, ProfileCase
+from hockney.predict.options import MOST_FACTOR, MessageCosts, ProfileCase
 from hockney.predict.replay.algorithms import Rules
 from hockney.predict.replay.recorded import read, refused
 from hockney.predict.replay.replay_case import ReplayCase
@@ -77,7 +77,6 @@ class PredictedRuns:
 
 ReadRules = Callable[[Path, str], Rules]
 """The rules of a file for a library of that name."""
-MOST_FACTOR = 1e9
 
 
 def is_recorded(case: ProfileCase) -> bool:

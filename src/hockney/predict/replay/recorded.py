@@ -11,6 +11,7 @@ from typing import NamedTuple
 from hockney import _core, reading
 from hockney._core import Recording, TraceFault
 from hockney.errors import RequestError
+from hockney.predict.options import MOST_FACTOR
 from hockney.runner.profiled import source_lines
 from hockney.units import counted, format_time
 
@@ -70,10 +71,15 @@ class RecordedRun:
             if not any(name in site for site in self.sites):
                 few = "; ".join(self.sites[:FEW])
                 raise RequestError(f"no call site of {self.path} has {name!r}", f"call sites are: {few}")
-        return [
+        factors = [
             scale * next((factor for name, factor in of_sites.items() if name in site), 1.0)
             for site in self.sites
         ]
+        if (most := max(factors, default=0)) > MOST_FACTOR:
+            raise RequestError(
+                f"computing would take {most:g} times as long", f"the factors' product is {MOST_FACTOR:g} at most"
+            )
+        return factors
 
     def remarks(self) -> list[str]:
         """What the trace lacks, in words."""
@@ -88,6 +94,14 @@ class RecordedRun:
             said.append(f"no messages, {format_time(time_s)} a rank as recorded: {names}")
         if self.trace.between_groups:
             said.append(f"{counted(self.trace.between_groups, 'collective call')} between groups are left out")
+        if self.trace.synchronous:
+            said.append(
+                counted(
+                    self.trace.synchronous,
+                    "synchronous send is played as a standard one",
+                    plural="synchronous sends are played as standard ones",
+                )
+            )
         if self.trace.has_cpu:
             said.append("computing is by the processor's clock, with the recording's caches and memory bandwidth")
         return said
