@@ -121,7 +121,7 @@ class Looked {
             visit.leave();
             watched.add(name_of(asked_.operation), site, asked_.bytes, asked_.root, is_ordered,
                         visit.start_s(), visit.end_s());
-            if (visit.is_traced()) write(visit);
+            if (visit.is_traced()) write(visit, code);
             return code;
         }
         bool is_served = false;
@@ -131,7 +131,7 @@ class Looked {
     }
 
   private:
-    void write(const trace::Visit& visit) {
+    void write(const trace::Visit& visit, int code) {
         Group noted(static_cast<trace::Operation>(asked_.operation), channel_.comm());
         noted.root = asked_.root;
         noted.bytes = asked_.bytes;
@@ -139,7 +139,7 @@ class Looked {
         noted.is_in_place = asked_.in_place;
         noted.is_commutative = asked_.commutative;
         if (!blocks_.empty()) noted.vectors.push_back(std::move(blocks_));
-        noted.write(visit);
+        Noted::write(noted, visit, code);
     }
 
     template <class Library>

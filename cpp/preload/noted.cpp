@@ -95,13 +95,24 @@ void Starts::write(const trace::Visit& visit) const {
     for (const std::int64_t number : started) event.add(number);
 }
 
+FreesRequest::FreesRequest(const trace::Visit& visit, MPI_Request* request)
+    : place(request), handle(*request) {
+    if (!visit.is_traced() || !trace::requests().is_cancelled(handle)) return;
+    // Nobody else asks whether the cancel succeeded.
+    MPI_Status status;
+    int is_over = 0;
+    PMPI_Request_get_status(handle, &is_over, &status);
+    if (is_over != 0) PMPI_Test_cancelled(&status, &is_cancelled);
+}
+
 void FreesRequest::write(const trace::Visit& visit) const {
     trace::Request request;
     const bool is_active = trace::requests().take(handle, place, request) && request.number >= 0;
     trace::requests().remove_persistent(handle);
     if (!is_active) return visit.skip();
     const std::int64_t back = trace::requests().latest() - request.number;
-    trace::Event(trace::dropped, visit).add(back, trace::request_freed);
+    trace::Event(trace::dropped, visit)
+        .add(back, is_cancelled != 0 ? trace::cancelled : trace::request_freed);
 }
 
 void Group::write(const trace::Visit& visit) const {

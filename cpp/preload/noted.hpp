@@ -26,6 +26,16 @@ struct Noted {
         if (found < 0) write_other(visit);
         return found;
     }
+    // Of a call with this result: one that failed is no message, but for errors of messages that came.
+    template <class Shape>
+    static void write(const Shape& noted, const trace::Visit& visit, int code) {
+        int error = MPI_SUCCESS;
+        if (code != MPI_SUCCESS) PMPI_Error_class(code, &error);
+        if (error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS || error == MPI_ERR_TRUNCATE)
+            noted.write(visit);
+        else
+            write_other(visit);
+    }
     static void write_other(const trace::Visit& visit) {
         const std::uint64_t name = trace::name_number(visit.name());
         trace::Event(trace::other, visit).add(name);
@@ -307,11 +317,12 @@ struct Starts : Noted {
 
 // MPI_Request_free, MPI_Cancel
 struct FreesRequest : Noted {
-    FreesRequest(const trace::Visit&, MPI_Request* request) : place(request), handle(*request) {}
+    FreesRequest(const trace::Visit& visit, MPI_Request* request);
     void write(const trace::Visit& visit) const;
 
     const MPI_Request* place;
     MPI_Request handle;
+    int is_cancelled = 0;
 };
 struct Cancels : Noted {
     Cancels(const trace::Visit&, MPI_Request* request) : handle(*request) {}

@@ -63,6 +63,11 @@ class Requests {
         alike->front().is_cancelled = true;
     }
 
+    bool is_cancelled(MPI_Request handle) {
+        Alike* const alike = find(handle);
+        return alike != nullptr && alike->front().is_cancelled;
+    }
+
     // Whether the status of one that is under way says what the trace needs.
     bool need_status() const { return needs_status_ != 0; }
 

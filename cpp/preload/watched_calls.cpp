@@ -59,7 +59,7 @@ int watch(const char* operation, const char* name, int (*own)(Arguments...), con
             visit.leave();
             if (watched != nullptr)
                 watched->add(operation, site, noted.bytes, -1, false, visit.start_s(), visit.end_s());
-            if (visit.is_traced()) noted.write(visit);
+            if (visit.is_traced()) Noted::write(noted, visit, code);
             return code;
         },
         arguments);

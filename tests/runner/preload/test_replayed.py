@@ -16,6 +16,7 @@ from hockney.runner.mpi import Mpi
     [
         "messages",
         "later",
+        "failing",
         "persistent",
         "probes",
         "polls",

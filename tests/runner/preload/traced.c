@@ -59,9 +59,24 @@ static void later(void) {
     MPI_Irecv(into, 20, MPI_BYTE, before, 12, WORLD, requests);
     MPI_Cancel(requests);
     MPI_Wait(requests, NO_STATUS);
+    MPI_Irecv(into, 20, MPI_BYTE, before, 12, WORLD, requests);
+    MPI_Cancel(requests);
+    MPI_Request_free(requests);
     MPI_Isend(from, 23, MPI_BYTE, next, 13, WORLD, requests);
     MPI_Request_free(requests);
     MPI_Recv(into, 23, MPI_BYTE, before, 13, WORLD, NO_STATUS);
+}
+
+/* Of a tag and of ranks that there are not; the last message is longer than its buffer, and came. */
+static void failing(void) {
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    MPI_Send(from, 1, MPI_BYTE, next, -5, WORLD);
+    MPI_Irecv(into, 1, MPI_BYTE, ranks, 1, WORLD, requests);
+    MPI_Bcast(from, 1, MPI_BYTE, ranks, WORLD);
+    MPI_Ibcast(from, 1, MPI_BYTE, ranks, WORLD, requests);
+    MPI_Isend(from, 20, MPI_BYTE, next, 2, WORLD, requests);
+    MPI_Recv(into, 10, MPI_BYTE, before, 2, WORLD, NO_STATUS);
+    MPI_Wait(requests, NO_STATUS);
 }
 
 static void persistent(void) {
@@ -333,7 +348,7 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(void);
-    } parts[] = {{"messages", messages},       {"later", later},       {"persistent", persistent},
+    } parts[] = {{"messages", messages},       {"later", later},       {"failing", failing}, {"persistent", persistent},
                  {"probes", probes},           {"polls", polls},       {"collectives", collectives},
                  {"non_blocking", non_blocking}, {"neighbours", neighbours}, {"communicators", communicators},
                  {"others", others}, {"large", large},           {"threads", threads},   {"in_turn", in_turn},
