@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,7 @@ _PARTS = (2, 4)
 """Divisors of the largest training run: fits to the smaller runs predict the larger, to see how errors grow."""
 
 Index = NDArray[np.intp]
+_COUNTING = Lock()
 
 
 @dataclass
@@ -134,8 +136,10 @@ class CalibratedFit:
         return [self._replays[key] for key in keys]
 
     def _replay(self) -> None:
-        self._replayed += 1
-        self.training.progress(min(self._replayed / self._most, 1.0), self._piece)
+        # Several threads replay: what is said of them goes on, and never back.
+        with _COUNTING:
+            self._replayed += 1
+            self.training.progress(min(self._replayed / self._most, 1.0), self._piece)
 
     def _begin(self, piece: str, most: float) -> None:
         """A piece of work, of at most so many simulations, each step counted."""
