@@ -140,9 +140,9 @@ def test_a_polling_loop_is_the_wait_that_it_is(mpi: Mpi, tmp_path: Path) -> None
             # Others may have the core for some of it.
             assert sends.gap_ns > 4.9e6
             assert sends.cpu_ns <= sends.gap_ns
-            # Rank 0 computes for 50 ms, which this rank waits for from its word on.
+            # Rank 0 computes for 50 ms, which this rank waits for, less what it was late; polls alone take no time.
             assert waits.cpu_ns < 1e6
-            assert sends.inside_ns + waits.gap_ns + waits.inside_ns > 49.9e6
+            assert sends.inside_ns + waits.gap_ns + waits.inside_ns > 25e6
 
 
 def sizes(operation: str, flags: int, root: int, size_B: int, element_B: int = 1) -> tuple[object, ...]:
