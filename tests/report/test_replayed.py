@@ -138,3 +138,14 @@ def test_a_rank_that_hardly_computes_is_no_place_for_the_work_of_others(tmp_path
         rank.sendrecv(1 - rank.rank, 8, 1 - rank.rank, 8)
     answer, _ = page(tmp_path, ranks)
     assert not [finding for finding in answer["findings"] if "as much computing" in finding["text"].lower()]
+
+
+def test_algorithms_that_do_not_do_a_call_are_passed_over(tmp_path: Path) -> None:
+    """On three ranks some halve and double, which three cannot."""
+    ranks = traces(3)
+    for rank in ranks:
+        rank.compute(1 * MS)
+        rank.collective("allgather", 8)
+        rank.collective("reduce_scatter", 24)
+    answer, _ = page(tmp_path, ranks)
+    assert answer["findings"]

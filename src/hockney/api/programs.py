@@ -35,12 +35,14 @@ from hockney.predict.replay.gains import gains
 from hockney.predict.replay.picture import drawn
 from hockney.records.keys import COLLECTIVES
 from hockney.records.merge import merge
+from hockney.records.preload_table import load as load_rules
 from hockney.records.profile import Profile, load
 from hockney.report.findings import Finding, weightiest
 from hockney.report.make import write_html
 from hockney.report.page import Section
 from hockney.report.replayed import page
 from hockney.report.tables import Table
+from hockney.runner.applied import variables
 from hockney.runner.launch_line import UserLaunch, understand
 from hockney.runner.launchers.base import AS_ROOT
 from hockney.runner.preload import with_layer
@@ -232,10 +234,11 @@ def _recorded(words: list[str], path: Path, tell: Callable[[str], object]) -> Pr
         writing.replace(command, "\n".join(words) + "\n")
         tell(f"recording {' '.join(words)}")
         done = profile_program(ProfileOptions(command=words, output=path))
-        if done.exit_code:
+        if done.exit_code or done.profile is None or done.trace is None:
+            # Going on records it anew.
             path.unlink(missing_ok=True)
-            raise Incomplete(f"the program ended with exit code {done.exit_code}", "see what it said above")
-        if done.profile is None or done.trace is None:
+            if done.exit_code:
+                raise Incomplete(f"the program ended with exit code {done.exit_code}", "see what it said above")
             why = done.warnings[0] if done.warnings else "nothing was recorded"
             raise Incomplete(why, "`hockney profile` says more")
     return load(path)
@@ -281,9 +284,6 @@ def _tuned(needs: _Needs, folder: Path, case: ProfileCase) -> float | None:
 
 def _verified(launch: UserLaunch, folder: Path, launches: int, tell: Callable[[str], object]) -> VerifiedRuns:
     """Launches in turns, so that what changes meanwhile is in both."""
-    from hockney.records.preload_table import load as load_rules
-    from hockney.runner.applied import variables
-
     path = folder / VERIFIED
     if path.is_file():
         return TypeAdapter(VerifiedRuns).validate_python(reading.parsed(reading.text(path), str(path), ""))

@@ -71,11 +71,15 @@ def page(run: PredictedRun, gains: Sequence[Gain], timeline: Timeline, waiting: 
             explored=None,
             looks=Looks(),
             about_messages=False,
-            css=reading.text(_HERE / "timeline.css"),
+            css=reading.text(_HERE / "timeline.css") + _colours(),
             script=reading.text(_HERE / "timeline.js"),
             data=_data(timeline),
             calm="the trace is whole, and the costs of all its messages are known.",
         )
+
+
+def _colours() -> str:
+    return "".join(f".timeline .k{kind} {{ fill: {colour}; }}\n" for kind, colour in enumerate(OF_KINDS))
 
 
 def _answers(run: PredictedRun, gains: Sequence[Gain]) -> list[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError, computed_field
 
 from hockney import _core, reading
-from hockney._core import Replay, TraceFault
+from hockney._core import TraceFault
 from hockney.errors import RequestError
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MOST_FACTOR, MessageCosts, ProfileCase
@@ -153,7 +153,7 @@ def answered(replayed: ReplayCase, rules: str = "") -> PredictedRun:
         events=run.events,
         messages=first.result.messages,
         run_s=first.run_s,
-        interval=_interval(around, replay, first.run_s),
+        interval=_interval(replayed, first.run_s),
         measured_s=run.measured_s,
         is_its_own=is_its_own,
         computing_s=first.result.worked_s / run.ranks,
@@ -189,10 +189,7 @@ def _hosts(case: MessageCosts) -> set[str]:
     return {host.host for host in machine_of(case).system.hosts}
 
 
-def _interval(around: ReplaySetting, replay: Replay, run_s: float) -> RunInterval | None:
-    ends = []
-    for end in (0, 1):
-        if (costs := around.costs.at_end(end)) is None:
-            return None
-        ends.append(float(around.play(replay, around.curves(costs), traced=False).finish_s.max()))
-    return RunInterval(min(ends[0], run_s), max(ends[1], run_s))
+def _interval(replayed: ReplayCase, run_s: float) -> RunInterval | None:
+    ends_s = [None if (curves := replayed.curves(end)) is None else replayed.run_s(curves) for end in (0, 1)]
+    low_s, high_s = ends_s
+    return None if low_s is None or high_s is None else RunInterval(min(low_s, run_s), max(high_s, run_s))

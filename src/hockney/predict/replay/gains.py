@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -41,7 +42,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class _Try:
-    """A change of the run; `changes` costs of its messages, the others are in the replayed."""
+    """A change of the run: of the costs of its messages by `changes`, of all else in `replayed`."""
 
     kind: Kind
     what: str
@@ -69,14 +70,9 @@ def gains(replayed: ReplayCase) -> list[Gain]:
             if time_s is not None and (key not in best or time_s < best[key][0]):
                 best[key] = time_s, trial
     worth = [(base_s - time_s, trial) for time_s, trial in best.values() if base_s - time_s > WORTH * base_s]
-    ends_s = [_end(replayed, end) for end in (0, 1)]
+    ends_s = [_Try("network", "", replayed).run_s(end) for end in (0, 1)]
     answers = [_gain(saved_s, trial, ends_s) for saved_s, trial in worth]
     return sorted(answers, key=lambda gain: -gain.saved_s)
-
-
-def _end(replayed: ReplayCase, end: int) -> float | None:
-    costs = replayed.curves(end)
-    return None if costs is None else replayed.run_s(costs)
 
 
 def _gain(saved_s: float, trial: _Try, ends_s: list[float | None]) -> Gain:
@@ -106,24 +102,11 @@ def _of_network(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:
     transfer = TERMS.index("transfer")
     for name, column in zip(around.names, around.columns(), strict=True):
         empty_s = float(value(around.curves().messages[column][transfer], np.zeros(1))[0])
-        yield (
-            f"latency, {name}",
-            _Try(
-                "network",
-                f"half the latency of {name} messages ({format_time(empty_s / 2)} less)",
-                replayed,
-                lambda costs, column=column, by=-empty_s / 2: moved(costs, column, "latency", by),  # type: ignore[misc]
-            ),
-        )
-        yield (
-            f"bandwidth, {name}",
-            _Try(
-                "network",
-                f"twice the bandwidth of {name} messages",
-                replayed,
-                lambda costs, column=column: moved(costs, column, "bandwidth", -0.5),  # type: ignore[misc]
-            ),
-        )
+        less = f"half the latency of {name} messages ({format_time(empty_s / 2)} less)"
+        quicker = partial(moved, column=column, what="latency", by=-empty_s / 2)
+        yield f"latency, {name}", _Try("network", less, replayed, quicker)
+        wider = partial(moved, column=column, what="bandwidth", by=-0.5)
+        yield f"bandwidth, {name}", _Try("network", f"twice the bandwidth of {name} messages", replayed, wider)
 
 
 def _of_balance(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from hockney._core import Replay
 from hockney.predict.costs import Costs
@@ -24,23 +25,25 @@ class ReplayCase:
     asked: Mapping[str, str]
     site_factor: Sequence[float] = ()
     rank_factor: Sequence[float] = ()
-    algorithms: Algorithms = field(init=False)
-    replay: Replay = field(init=False)
 
-    def __post_init__(self) -> None:
-        algorithms = Algorithms(self.run.trace.mpi, self.around.node, self.asked, self.rules)
-        replay = Replay(
+    @cached_property
+    def algorithms(self) -> Algorithms:
+        """What serves the calls; `taken` says how many each, once the run was played."""
+        return Algorithms(self.run.trace.mpi, self.around.node, self.asked, self.rules)
+
+    @cached_property
+    def replay(self) -> Replay:
+        """RequestError where an algorithm that is asked for does not do a call."""
+        return Replay(
             self.run.trace,
-            [algorithms.parts(call) for call in self.run.calls],
+            [self.algorithms.parts(call) for call in self.run.calls],
             uses_cpu=self.run.trace.has_cpu,
             site_factor=self.site_factor,
             rank_factor=self.rank_factor,
         )
-        object.__setattr__(self, "algorithms", algorithms)
-        object.__setattr__(self, "replay", replay)
 
     def with_algorithm(self, operation: str, name: str) -> ReplayCase:
-        """The same with one algorithm for all calls of an operation. RequestError where it does not do them."""
+        """The same with one algorithm for all calls of an operation."""
         return replace(self, asked={**self.asked, operation: name})
 
     def with_ranks(self, rank_factor: Sequence[float]) -> ReplayCase:
