@@ -236,7 +236,7 @@ def _timeline(timeline: Timeline) -> Section:
     figure.subplots_adjust(0.07, 0.5 / height_in, 0.995, 1 - 0.3 / height_in)
     figure.legend(handles=keys, loc="upper left", ncols=3, bbox_to_anchor=(0.06, 1.0))
     window = f"{format_time(timeline.from_s)} to {format_time(timeline.until_s)} of the run"
-    caption = f"{window}. White: inside MPI. Green: computing. Red and blue: waiting."
+    caption = f"{window}. Empty: inside MPI. Green: computing. Red and blue: waiting."
     drawing = Drawing("timeline", "What each rank does when", caption, caption, figure)
     meaning = "Each rank's computing, and its waiting for ranks that are late and for messages on their way."
     return Section("timeline", "Timeline", meaning, figures=[drawing])
