@@ -1,7 +1,7 @@
 """What texts say around their tables, in `data/around.txt`: logs of real forms, with what a reader sees there.
 
 %%% name, name of the file
-% ranks nodes ppn algorithm word-of-mapping-and-variant     a line for each table, in order; - unknown, * any
+% ranks nodes ppn algorithm word-of-mapping-variant-or-mpi     a line for each table, in order; - unknown, * any
 the text, in which @bcast*2@ stands for a table with twice the times
 """
 
@@ -76,9 +76,9 @@ def test_each_table_has_the_subject_that_a_reader_sees(tmp_path: Path, name: str
     log = "\n".join(line for line in lines if line[:2] != "% ")
     said = subjects(collected(tmp_path, log, Given(), head.split()[1]))
     assert len(said) == len(expected)
-    for (*own, mapping, variant, _, _), (*wanted, words) in zip(said, expected, strict=True):
+    for (*own, mapping, variant, mpi, _), (*wanted, words) in zip(said, expected, strict=True):
         assert [word if want != "*" else "*" for word, want in zip(own, wanted, strict=True)] == wanted
-        assert words == "*" or words in f"{mapping} {variant}"
+        assert words == "*" or words in f"{mapping} {variant} {mpi}"
     assert (len({*said}) == 1) if name in ALIKE else (len({*said}) == len(said))
 
 

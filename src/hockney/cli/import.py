@@ -51,8 +51,6 @@ def _show(answer: api.ImportAnswer, *, as_json: bool) -> None:
     found = [[*cells, " ".join(row.unknown)] for cells, row in zip(found, answer.found, strict=True)]
     headings = ["what", "ranks", "nodes", "sizes", "repetitions", "of", "not known; say it with"]
     _table("what was found", headings, found, {0, 5, 6})
-    if answer.lacks:
-        say.line(answer.lacks)
     say.line(answer.next_step)
     skipped = [f"skipped: {skipped.file}: {skipped.reason}" for skipped in answer.skipped]
     for text in answer.notes:

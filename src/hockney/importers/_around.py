@@ -144,7 +144,7 @@ class _Surroundings:
             self._said["nodes"] = (0, Fact(nodes if ranks == len(self._hosts) else None, where, match[0]))
         if loop := re.match(r"(?:for|read|unset)\s+(\w+)", text):
             self._variables.pop(loop[1], None)
-        if _ASSIGNMENTS.fullmatch(text):
+        if _ASSIGNMENTS.fullmatch(text := _LINE["startup"].sub("", text)):
             for name, value in _LINE["assignment"].findall(text):
                 self._variables.pop(name, None)
                 if re.search("[$`]", value):

@@ -16,7 +16,6 @@ from hockney.records.app_record import AppRecord
 from hockney.records.columnar import RecordColumns
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.next_step import next_step
-from hockney.vocabulary import WHERE_RANKS_WERE
 
 _first = itemgetter(0)
 _SUBJECT = ("system", "mpi", "algorithm", "mapping", "locality", "variant")
@@ -83,12 +82,6 @@ class ImportAnswer:
     notes: list[str]
     said: list[SaidOfTables]
     found: list[FoundSeries]
-
-    @property
-    def lacks(self) -> str:
-        """What predictions of more than messages need; "" where a ping-pong's locality is known."""
-        is_open = any(row.operation == "pingpong" and "--locality" in row.unknown for row in self.found)
-        return f"To predict more than messages, {WHERE_RANKS_WERE}." if is_open else ""
 
     @property
     def next_step(self) -> str:

@@ -16,6 +16,8 @@ LINE = {
     "row": r"[\d.]+\s+[\d.]+(?:\s|$)",
     # what launchers and collectors put before a line
     "tag": r"^\s*(?:\[[^\]]*\]<\w+>:?\s*|\d+:\s+|\[\d+\] (?!MPI startup)|\S*\d\d:\d\d:\d\d\S*\s+)",
+    # what Intel MPI puts before each variable that is set
+    "startup": r"^\[\d+\] MPI startup\(\): (?=I_MPI_(?!ROOT|DEBUG|MPIRUN|HYDRA))",
     # a prompt, or a mark of a shell that traces
     "prompt": r"^(?:\[[^\]]*\][$#%]\s+|[^\s#]*[$%>❯]\s+|>\s+|\++\s+)+",
     # marks, and the text of a heading
@@ -80,7 +82,7 @@ BANNER: Mapping[str, Sequence[str]] = {
         r"Intel\(R\) MPI Library.*?Version (\d[\d.]*(?: Update \d+)?)|\b(?:impi|intel-?mpi)[-/]v?(\d+\.\d[\w.]*)",
     ),
     "Open MPI": (r"\bOpen MPI[):]* v?(\d+\.\d[\w.]*)|\bopen-?mpi[-/]v?(\d+\.\d[\w.]*)",),
-    "MVAPICH2": (r"\bMVAPICH2?(?: Version *:| |[-/])v?(\d+\.\d[\w.]*)",),
+    "MVAPICH2": (r"\bMVAPICH2?(?: Version\s*:\s*| |[-/])v?(\d+\.\d[\w.]*)",),
     "Cray MPICH": (r"\bCRAY[- ]MPICH(?: version |/)v?(\d+\.\d[\w.]*)",),
     "MPICH": (r"(?<!cray[ -])\bMPICH(?: Version:? *|[-/])v?(\d+\.\d[\w.]*)",),
 }
