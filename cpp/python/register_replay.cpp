@@ -20,7 +20,7 @@ namespace {
 using Asked = Tuple<std::string, std::string, Problem>;
 
 Replay replay_of(const Recording& recording, const List<List<Asked>>& done_by, bool uses_cpu,
-                 List<double>&& site_factor, List<double>&& rank_factor) {
+                 List<double>&& site_factor, List<double>&& rank_factor, List<double>&& call_factor) {
     if (done_by.values.size() != recording.calls().size())
         throw std::invalid_argument("there must be algorithms for each of the collective calls");
     if (!site_factor.values.empty() && site_factor.values.size() != recording.sites().size())
@@ -28,10 +28,17 @@ Replay replay_of(const Recording& recording, const List<List<Asked>>& done_by, b
     if (!rank_factor.values.empty() &&
         rank_factor.values.size() != static_cast<std::size_t>(recording.ranks()))
         throw std::invalid_argument("there must be a factor for each rank");
-    for (const std::vector<double>* factors : {&site_factor.values, &rank_factor.values})
+    if (!call_factor.values.empty() && call_factor.values.size() != recording.calls().size())
+        throw std::invalid_argument("there must be a factor for each of the collective calls");
+    for (const std::vector<double>* factors : {&site_factor.values, &rank_factor.values, &call_factor.values})
         for (const double factor : *factors)
             if (!(factor >= 0 && factor <= 1e9)) throw std::invalid_argument("a factor is 0 to 10^9");
-    Replay replay{&recording, {}, uses_cpu, std::move(site_factor.values), std::move(rank_factor.values)};
+    Replay replay{&recording,
+                  {},
+                  uses_cpu,
+                  std::move(site_factor.values),
+                  std::move(rank_factor.values),
+                  std::move(call_factor.values)};
     for (std::size_t i = 0; i < done_by.values.size(); ++i) {
         Parts parts;
         for (const Asked& asked : done_by.values[i].values) {
@@ -63,7 +70,6 @@ void register_replay(nb::module_& module) {
         .def_prop_ro("sites", &Recording::sites)
         .def_prop_ro("has_cpu", &Recording::has_cpu)
         .def_prop_ro("between_groups", &Recording::between_groups)
-        .def_prop_ro("synchronous", &Recording::synchronous)
         .def_prop_ro("computing_s",
                      [](const Recording& recording) {
                          std::vector<double> all;
@@ -99,12 +105,13 @@ void register_replay(nb::module_& module) {
         .def(
             "__init__",
             [](Replay* self, const Recording& recording, const List<List<Asked>>& done_by, bool uses_cpu,
-               List<double> site_factor, List<double> rank_factor) {
-                new (self) Replay(
-                    replay_of(recording, done_by, uses_cpu, std::move(site_factor), std::move(rank_factor)));
+               List<double> site_factor, List<double> rank_factor, List<double> call_factor) {
+                new (self) Replay(replay_of(recording, done_by, uses_cpu, std::move(site_factor),
+                                            std::move(rank_factor), std::move(call_factor)));
             },
             "recording"_a, "done_by"_a, nb::kw_only(), "uses_cpu"_a = false,
-            "site_factor"_a = nb::make_tuple(), "rank_factor"_a = nb::make_tuple(), nb::keep_alive<1, 2>());
+            "site_factor"_a = nb::make_tuple(), "rank_factor"_a = nb::make_tuple(),
+            "call_factor"_a = nb::make_tuple(), nb::keep_alive<1, 2>());
 }
 
 }  // namespace hockney

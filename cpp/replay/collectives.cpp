@@ -82,6 +82,10 @@ const ReplayWriter::Template* ReplayWriter::known(Rank& mine, const TraceEvent& 
         writer_.begin(acts);
         generate(*algorithm, problem, place.own, builder_);
         writer_.end();
+        if (!replay_.call_factor.empty()) {
+            const Terms terms{replay_.call_factor[static_cast<std::size_t>(number)], false};
+            for (Act& act : acts) act.size = sizes_.index(sizes_.all()[act.size], terms) & most_sizes;
+        }
         close(std::move(acts), at->second);
     }
     held_ += at->second.acts.size() + at->second.messages.size();

@@ -57,10 +57,10 @@ Act ReplayWriter::message(int rank, const Rank& mine, std::int32_t communicator,
     return {peer, channels_.number(channel, is_send, mine.reader.number()), mine.label, 0, Op::finish};
 }
 
-Act ReplayWriter::send(int rank, Rank& mine, std::int32_t communicator, const End& end,
+Act ReplayWriter::send(int rank, Rank& mine, std::int32_t communicator, const End& end, std::uint8_t mode,
                        std::vector<Act>& acts) {
     Act act = message(rank, mine, communicator, end, true);
-    act.size = sizes_.index(end.bytes) & most_sizes;
+    act.size = sizes_.index(end.bytes, {1, mode == trace::synchronous}) & most_sizes;
     act.op = Op::send;
     acts.push_back(act);
     act.op = rendezvous_ ? Op::sent : Op::finish;
@@ -116,7 +116,7 @@ void ReplayWriter::begin(int rank, Rank& mine, std::uint64_t number, const RankR
         if (mine.resolved == known.resolved.size() || known.resolved[mine.resolved].first != number) return;
         who = known.resolved[mine.resolved].second;
     }
-    const Act act = of.is_send ? send(rank, mine, of.communicator, who, acts)
+    const Act act = of.is_send ? send(rank, mine, of.communicator, who, of.flags, acts)
                                : post(rank, mine, of.communicator, who, acts);
     if (act.op == Op::finish || (of.is_send && of.flags == trace::buffered)) return;
     request.of = of.is_send ? Request::Of::send : Request::Of::receive;
@@ -178,7 +178,7 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
     if (place >= 0) label(mine, event.site, place);
     switch (event.kind) {
         case trace::send: {
-            const Act act = send(rank, mine, place, event.out, acts);
+            const Act act = send(rank, mine, place, event.out, event.flags, acts);
             if (act.op == Op::sent && event.flags != trace::buffered) acts.push_back(act);
             return;
         }
@@ -191,7 +191,7 @@ void ReplayWriter::take(int rank, Rank& mine, const TraceEvent& event, std::vect
         case trace::sendrecv: {
             Act in{-1, 0, 0, 0, Op::finish}, out = in;
             if (event.in.peer >= 0) in = post(rank, mine, place, event.in, acts);
-            if (event.out.peer >= 0) out = send(rank, mine, place, event.out, acts);
+            if (event.out.peer >= 0) out = send(rank, mine, place, event.out, trace::standard, acts);
             overtake(mine, in);
             for (const Act& act : {in, out})
                 if (act.op != Op::finish) acts.push_back(act);

@@ -22,8 +22,9 @@ struct Replay {
     const Recording* recording = nullptr;
     std::vector<Parts> done_by;  // by the numbers of the recording's calls; none: nothing is sent
     bool uses_cpu = false;       // of computing, in place of the time that passed
-    // Of computing: before each call site, and of each rank; empty: 1.
-    std::vector<double> site_factor, rank_factor;
+    // Of computing: before each call site, and of each rank; and of all costs of each of the recording's
+    // calls. Empty: 1.
+    std::vector<double> site_factor, rank_factor, call_factor;
 };
 
 // The tag of messages of collectives, where a user's is at least 0.
@@ -79,7 +80,8 @@ class ReplayWriter {
     std::uint32_t label(Rank& mine, std::uint32_t site, std::int32_t communicator);
     Act message(int rank, const Rank& mine, std::int32_t communicator, const End& end, bool is_send);
     // Each returns what is waited for.
-    Act send(int rank, Rank& mine, std::int32_t communicator, const End& end, std::vector<Act>& acts);
+    Act send(int rank, Rank& mine, std::int32_t communicator, const End& end, std::uint8_t mode,
+             std::vector<Act>& acts);
     Act post(int rank, Rank& mine, std::int32_t communicator, const End& end, std::vector<Act>& acts);
     void begin(int rank, Rank& mine, std::uint64_t number, const RankReader::Persistent& of,
                std::vector<Act>& acts);

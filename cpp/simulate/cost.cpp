@@ -17,7 +17,7 @@ double Curve::at(Bytes size) const {
     return time_s[i - 1] + share * (time_s[i] - time_s[i - 1]);
 }
 
-void Costs::add(Bytes size_B, const CostCurves& curves) {
+void Costs::add(Bytes size_B, const CostCurves& curves, double factor, bool is_synchronous) {
     if (size_B == tick_B) {
         time_s.resize(time_s.size() + row());
         time_s.back() = 1e-9;
@@ -27,10 +27,15 @@ void Costs::add(Bytes size_B, const CostCurves& curves) {
         const double cost_s = curve.at(size_B);
         if (!(std::abs(cost_s) <= longest_s))
             throw std::invalid_argument("the cost of " + std::to_string(size_B) + " bytes is no time");
-        time_s.push_back(cost_s);
+        // Handshakes below 0 are marks.
+        time_s.push_back(cost_s < 0 ? cost_s : factor * cost_s);
     };
-    for (const std::vector<Curve>& of_locality : curves.message)
+    for (const std::vector<Curve>& of_locality : curves.message) {
         for (const Curve& curve : of_locality) add_one(curve);
+        double& handshake_s = *(time_s.end() - term_count + static_cast<std::ptrdiff_t>(Term::handshake));
+        if (is_synchronous && handshake_s < 0)
+            handshake_s = factor * of_locality[static_cast<std::size_t>(Term::transfer)].at(0);
+    }
     this->size_B.push_back(size_B);
     add_one(curves.copy);
     add_one(curves.reduce);

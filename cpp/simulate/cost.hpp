@@ -70,8 +70,8 @@ class Costs {
         return (size + 1) * row() - 2 + (is_reduction ? 1 : 0);
     }
     std::size_t sizes() const { return time_s.size() / row(); }
-    // Throws std::invalid_argument for a cost of which no sum can be taken.
-    void add(Bytes size_B, const CostCurves& curves);
+    // Throws std::invalid_argument for a cost of which no sum can be taken. See `Terms` of sizes.
+    void add(Bytes size_B, const CostCurves& curves, double factor = 1, bool is_synchronous = false);
 
     std::vector<double> time_s;
     std::vector<Bytes> size_B;  // of each size

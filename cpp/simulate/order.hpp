@@ -116,7 +116,10 @@ class Order {
         if (place >= meets_.size()) meets_.resize(place + 256 * localities, unknown);
         std::int8_t& known = meets_[place];
         if (known == unknown)
-            known = workload_.meets(workload_.sizes->all()[event.size], event.locality) ? 1 : 0;
+            known = workload_.sizes->terms(event.size).is_synchronous ||
+                            workload_.meets(workload_.sizes->all()[event.size], event.locality)
+                        ? 1
+                        : 0;
         return known == 1;
     }
 

@@ -10,13 +10,24 @@ namespace hockney {
 std::uint32_t Sizes::index(Bytes size_B) {
     if (latest_ < size_B_.size() && size_B_[latest_] == size_B) return latest_;
     const auto known = index_.try_emplace(size_B, static_cast<std::uint32_t>(size_B_.size()));
-    latest_ = known.first->second;
-    if (!known.second) return latest_;
-    if (latest_ > most_sizes)
+    latest_ = known.second ? add(size_B) : known.first->second;
+    return latest_;
+}
+
+std::uint32_t Sizes::index(Bytes size_B, const Terms& terms) {
+    if (terms.are_usual()) return index(size_B);
+    const auto known =
+        unusual_index_.try_emplace({size_B, terms}, static_cast<std::uint32_t>(size_B_.size()));
+    if (known.second) unusual_[add(size_B)] = terms;
+    return known.first->second;
+}
+
+std::uint32_t Sizes::add(Bytes size_B) {
+    if (size_B_.size() > most_sizes)
         throw TooLarge("messages have more than " + std::to_string(most_sizes) +
                        " different sizes\nround sizes to fewer, or leave out ranks or messages");
     size_B_.push_back(size_B);
-    return latest_;
+    return static_cast<std::uint32_t>(size_B_.size() - 1);
 }
 
 void Writer::begin(std::vector<Act>& acts, Uneven* uneven) {

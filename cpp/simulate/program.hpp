@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../schedule/schedule.hpp"
@@ -50,15 +53,37 @@ struct Act {
 };
 static_assert(sizeof(Act) == 16, "a million ranks are in memory at once");
 
-// The sizes that occur, each once.
+// How a size is paid for: its costs are so many times as long, and its messages wait for their receivers,
+// however short they are.
+struct Terms {
+    double factor = 1;
+    bool is_synchronous = false;
+
+    bool are_usual() const { return factor == 1 && !is_synchronous; }
+};
+inline bool operator<(const Terms& a, const Terms& b) {
+    return std::tie(a.factor, a.is_synchronous) < std::tie(b.factor, b.is_synchronous);
+}
+
+// The sizes that occur, each once on the same terms.
 class Sizes {
   public:
     std::uint32_t index(Bytes size_B);
+    std::uint32_t index(Bytes size_B, const Terms& terms);
     const std::vector<Bytes>& all() const { return size_B_; }
+    Terms terms(std::size_t index) const {
+        const auto known = unusual_.find(static_cast<std::uint32_t>(index));
+        return known == unusual_.end() ? Terms{} : known->second;
+    }
+    bool has_unusual() const { return !unusual_.empty(); }
 
   private:
+    std::uint32_t add(Bytes size_B);
+
     std::vector<Bytes> size_B_;
     std::unordered_map<Bytes, std::uint32_t> index_;
+    std::map<std::pair<Bytes, Terms>, std::uint32_t> unusual_index_;
+    std::unordered_map<std::uint32_t, Terms> unusual_;
     std::uint32_t latest_ = 0;
 };
 

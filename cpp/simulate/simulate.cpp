@@ -103,7 +103,7 @@ class Stream {
         : curves_(curves), costs_(costs), sizes_(sizes), evaluator_(evaluator) {}
 
     void take(const Event* events, std::size_t count) {
-        while (rows_ < sizes_.all().size()) costs_.add(sizes_.all()[rows_++], curves_);
+        add_costs();
         if (events->op == Op::send) ++sends_;
         events_ += count;
         evaluator_.take(events, count);
@@ -114,13 +114,20 @@ class Stream {
     auto next_arrival(double until_s) { return evaluator_.next_arrival(until_s); }
     bool flows(const Event& event) const { return evaluator_.flows(event); }
     bool is_shared(const Event& event) {
-        while (rows_ < sizes_.all().size()) costs_.add(sizes_.all()[rows_++], curves_);
+        add_costs();
         return evaluator_.is_shared(event);
     }
     std::int64_t sends() const { return sends_; }
     std::size_t events() const { return events_; }
 
   private:
+    void add_costs() {
+        for (; rows_ < sizes_.all().size(); ++rows_) {
+            const Terms terms = sizes_.terms(rows_);
+            costs_.add(sizes_.all()[rows_], curves_, terms.factor, terms.is_synchronous);
+        }
+    }
+
     const CostCurves& curves_;
     Costs& costs_;
     const Sizes& sizes_;
@@ -159,6 +166,25 @@ class Recorder {
     Sink sink_;
 };
 
+// Counts of costs on terms of their own, as those of the curves that they are paid by.
+void as_usual(const Sizes& sizes, const Costs& costs, const CostCurves& curves, std::vector<double>& counts) {
+    for (std::size_t size = 0; size < costs.sizes(); ++size) {
+        const Terms terms = sizes.terms(size);
+        if (terms.are_usual()) continue;
+        const auto first = counts.begin() + static_cast<std::ptrdiff_t>(costs.entry(size, 0));
+        std::for_each(first, first + static_cast<std::ptrdiff_t>(costs.row()),
+                      [&](double& count) { count *= terms.factor; });
+        for (std::size_t locality = 0; terms.is_synchronous && locality < curves.message.size(); ++locality) {
+            const auto handshake = static_cast<std::size_t>(Term::handshake);
+            if (curves.message[locality][handshake].at(sizes.all()[size]) >= 0) continue;
+            // It is a message without data: sizes begin with 0.
+            double& count = counts[costs.entry(size, locality) + handshake];
+            counts[costs.entry(0, locality) + static_cast<std::size_t>(Term::transfer)] += count;
+            count = 0;
+        }
+    }
+}
+
 template <class Time>
 Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes,
               const ReplayWriter* replayed) {
@@ -195,6 +221,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
         if (last->node >= 0) weight[static_cast<std::size_t>(last->node)] = 1;
         result.critical.resize(costs.time_s.size());
         trace_back(evaluator.trace(), weight, result.critical);
+        if (sizes.has_unusual()) as_usual(sizes, costs, curves, result.critical);
         if (replayed != nullptr) {
             const std::size_t spots = replayed->spots().size(), row = costs.row();
             result.of_spots_s.resize(4 * spots);
@@ -246,6 +273,7 @@ Symmetry symmetry(const Phase& phase, bool copies_cost, bool but_for_blocks) {
 
 // The same of the messages that there are, where one rank's steps tell of all.
 bool has_rendezvous(const std::vector<Phase>& phases, const CostCurves& costs, bool copies_count) {
+    if (phases.front().replay != nullptr && phases.front().replay->recording->synchronous() > 0) return true;
     if (!has_rendezvous(costs)) return false;
     for (const Phase& phase : phases)
         if (symmetry(phase, copies_count, true).classes == 0) return true;
@@ -260,7 +288,7 @@ bool has_rendezvous(const std::vector<Phase>& phases, const CostCurves& costs, b
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
     Sizes sizes;
-    if (has_sharing(costs, options.network)) sizes.index(0);
+    if (has_sharing(costs, options.network) || phases.front().replay != nullptr) sizes.index(0);
     const bool noise = !options.noise.mean_s.empty();
     const bool copies_count = cost_anything(costs.copy) || options.trace || noise;
     const bool rendezvous = has_rendezvous(phases, costs, copies_count);

@@ -270,8 +270,6 @@ class Recording:
     @property
     def between_groups(self) -> int: ...
     @property
-    def synchronous(self) -> int: ...
-    @property
     def per_rank(self) -> list[tuple[int, float, str]]: ...
     @property
     def others(self) -> list[tuple[str, int, float]]: ...
@@ -287,6 +285,7 @@ class Replay:
         uses_cpu: bool = False,
         site_factor: Sequence[float] = (),
         rank_factor: Sequence[float] = (),
+        call_factor: Sequence[float] = (),
     ) -> None: ...
 
 _Phase = _Asked | Schedule | Graph | Replay

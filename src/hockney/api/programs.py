@@ -279,7 +279,7 @@ def _tuned(needs: _Needs, folder: Path, case: ProfileCase) -> float | None:
         return None
     tuning.write(folder / RULES)
     replayed, _ = next(replay_cases(case.model_copy(update={"rules": [folder / RULES]}), read_rules))
-    return replayed.run_s(replayed.around.curves())
+    return replayed.run_s()
 
 
 def _verified(launch: UserLaunch, folder: Path, launches: int, tell: Callable[[str], object]) -> VerifiedRuns:

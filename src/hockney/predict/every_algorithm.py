@@ -30,7 +30,7 @@ from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.message_costs import SIZES_B
 from hockney.predict.network_figures import costs_of, has_machine, machine_of
 from hockney.predict.on_topology import UNSHARED_LINKS, RanksOnTopology, on_topology
-from hockney.predict.options import CollectiveCase
+from hockney.predict.options import CollectiveCase, MessageCosts
 from hockney.predict.place import Place
 from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
@@ -265,7 +265,7 @@ def _of_models(case: CollectiveCase, ranks: int, size_B: int) -> tuple[list[Algo
     """
     if not has_machine(case):
         return [], []
-    filters = {**parse_where(case.where), **({"mapping": case.mapping} if case.mapping else {})}
+    filters = _filters(case)
     machine = machine_of(case)
     named = [*map(words, machine.point_to_point), *map(collective_words, machine.collectives)]
     expect_names(filters, chain.from_iterable(named))
@@ -287,6 +287,34 @@ def _of_models(case: CollectiveCase, ranks: int, size_B: int) -> tuple[list[Algo
         if row.method == EXTRAPOLATED
     ]
     return [row for row in rows if row not in silent], texts
+
+
+def measured_time(
+    case: MessageCosts,
+    operation: str,
+    algorithm: str,
+    ranks: int,
+    size_B: int,
+    *,
+    segment_B: int = 0,
+    radix: int = 0,
+) -> tuple[CollectiveModel, AlgorithmTime] | None:
+    """What was measured of one algorithm, as `predict_collective` answers; None where nothing says a time, or
+    several measured configurations do."""
+    filters = _filters(case)
+    asked = operation, algorithm, segment_B, radix
+    answers = [
+        (model, row)
+        for model in machine_of(case).collectives
+        if model.statistic and _answers(model, filters, segment_B)
+        if asked == (model.operation, model.algorithm or DEFAULT, model.segment_B, model.radix)
+        if (row := measured_there(model, ranks, size_B, algorithm)).time_s is not None
+    ]
+    return answers[0] if len(answers) == 1 else None
+
+
+def _filters(case: MessageCosts) -> dict[str, str]:
+    return {**parse_where(case.where), **({"mapping": case.mapping} if case.mapping else {})}
 
 
 def _answers(model: CollectiveModel, filters: Mapping[str, str], segment_B: int | None) -> bool:

@@ -32,7 +32,7 @@ def played(
     trace = Recording(str(write(folder / "run.trace", ranks)))
     chosen = Algorithms("", 1, asked or {}, lambda *_: None)
     replay = Replay(
-        trace, [chosen.parts(call) for call in RecordedRun(folder, trace).calls], uses_cpu=trace.has_cpu
+        trace, [chosen.served(call).parts for call in RecordedRun(folder, trace).calls], uses_cpu=trace.has_cpu
     )
     costs = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
     levels, network = np.zeros((0, 0), np.int32), Network(node_of_rank=[])

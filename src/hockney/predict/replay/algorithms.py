@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.predict.decisions.base import InnerCollective, LibraryDecisions, ScheduleChoice, decisions_for
+from hockney.predict.points import DEFAULT
 from hockney.predict.replay.recorded import CollectiveCall
 from hockney.schedule.catalogue import find, offered
 
@@ -31,6 +33,17 @@ Rules = Callable[[str, int, int], ScheduleChoice | None]
 Part = tuple[str, str, Problem]
 
 
+class ServedCall(NamedTuple):
+    """How calls are done: by what runs one after another, and by which word it is measured (with its segments and
+    radix; 0: none, the usual one)."""
+
+    call: CollectiveCall
+    parts: list[Part]
+    algorithm: str
+    segment_B: int = 0
+    radix: int = 0
+
+
 @dataclass
 class Algorithms:
     """Answers of one library on so many nodes; `asked`: an algorithm for all calls of an operation."""
@@ -46,32 +59,32 @@ class Algorithms:
     def __post_init__(self) -> None:
         self.library: LibraryDecisions = decisions_for(self.mpi)
 
-    def parts(self, call: CollectiveCall) -> list[Part]:
-        """What runs, one after another. RequestError for an algorithm that is asked for and does not do it."""
+    def served(self, call: CollectiveCall) -> ServedCall:
+        """What runs. RequestError for an algorithm that is asked for and does not do it."""
         if name := self.asked.get(call.operation):
             choice = self._named(call, name)
             parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
             if why := next(filter(None, map(_refusal, parts)), ""):
                 what = f"{name} of {call.operation} on {call.ranks} ranks"
                 raise RequestError(f"{what}: {why}", "ask for another one")
-            return self._take(call, choice, parts)
+            return self._take(call, choice, parts, name)
         nodes = None if self.nodes is None else min(self.nodes, call.ranks)
         own = self.library.default(call.operation, call.ranks, call.bytes, nodes=nodes, element_B=call.element_B)
         by_rule = self.rules(call.operation, call.ranks, call.bytes)
         for choice in filter(None, (by_rule, own)):
             parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
             if not any(map(_refusal, parts)):
-                return self._take(call, choice, parts)
+                return self._take(call, choice, parts, DEFAULT if choice is own else choice.algorithm)
         usual, library = USUAL[call.operation], self.mpi or "the library"
         self._remark(f"{library}'s algorithm of {call.operation} is not always known: {usual} stands for it")
         for name in (usual, *(one.name for one in offered(call.operation))):
             choice = ScheduleChoice(name)
             parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
             if not any(map(_refusal, parts)):
-                return self._take(call, choice, parts)
+                return self._take(call, choice, parts, DEFAULT)
         if not call.is_commutative:
             self._remark(f"{call.operation} with an operator of an order of its own takes schedules of others")
-            return self.parts(call._replace(is_commutative=True))
+            return self.served(call._replace(is_commutative=True))
         raise RequestError(
             f"no schedule does {call.operation} on {call.ranks} ranks", "ask for one by --algorithm"
         )
@@ -86,10 +99,14 @@ class Algorithms:
                 return found
         return ScheduleChoice(find(call.operation, name).name)
 
-    def _take(self, call: CollectiveCall, choice: ScheduleChoice, parts: list[Part]) -> list[Part]:
+    def _take(
+        self, call: CollectiveCall, choice: ScheduleChoice, parts: list[Part], measured_as: str
+    ) -> ServedCall:
         of_it = self.taken.setdefault(call.operation, {})
         of_it[choice.algorithm] = of_it.get(choice.algorithm, 0) + call.calls
-        return parts
+        if measured_as == DEFAULT:
+            return ServedCall(call, parts, DEFAULT)
+        return ServedCall(call, parts, measured_as, choice.segment_B or 0, choice.radix or 0)
 
     def _remark(self, text: str) -> None:
         if text not in self.remarks:

@@ -140,7 +140,7 @@ def answered(replayed: ReplayCase, rules: str = "") -> PredictedRun:
     algorithms, replay = replayed.algorithms, replayed.replay
     first, curves = replayed.played()
     by_site, by_communicator = first.spots(run)
-    alone = first.result.alone
+    alone, measured = first.result.alone, replayed.measured.remarks
     # Ranks that shared cores waited for them, too.
     is_its_own = not run.trace.has_cpu and has_machine(place) and _hosts(place) == set(run.trace.hosts) != set()
     return PredictedRun(
@@ -166,7 +166,9 @@ def answered(replayed: ReplayCase, rules: str = "") -> PredictedRun:
         algorithms=algorithms.taken,
         exported=None,
         warnings=[
-            *dict.fromkeys([*around.warnings, *run.remarks(), *algorithms.remarks, *([alone] if alone else [])])
+            *dict.fromkeys(
+                [*around.warnings, *run.remarks(), *algorithms.remarks, *measured, *filter(None, [alone])]
+            )
         ],
     )
 
@@ -190,6 +192,6 @@ def _hosts(case: MessageCosts) -> set[str]:
 
 
 def _interval(replayed: ReplayCase, run_s: float) -> RunInterval | None:
-    ends_s = [None if (curves := replayed.curves(end)) is None else replayed.run_s(curves) for end in (0, 1)]
+    ends_s = [None if (at_end := replayed.at_end(end)) is None else at_end.run_s() for end in (0, 1)]
     low_s, high_s = ends_s
     return None if low_s is None or high_s is None else RunInterval(min(low_s, run_s), max(high_s, run_s))

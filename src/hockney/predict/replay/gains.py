@@ -50,14 +50,14 @@ class _Try:
     changes: Callable[[Costs], Costs] = lambda costs: costs
 
     def run_s(self, end: int | None) -> float | None:
-        """Seconds with messages at one end of their intervals; None without any."""
-        costs = self.replayed.curves(end)
-        return None if costs is None else self.replayed.run_s(self.changes(costs))
+        """Seconds with what was measured at one end of its intervals; None without any."""
+        replayed = self.replayed.at_end(end)
+        return None if replayed is None else replayed.run_s(self.changes)
 
 
 def gains(replayed: ReplayCase) -> list[Gain]:
     """Those that are worth it, the largest first; of each operation and of each kind of change the best."""
-    base_s = replayed.run_s(replayed.around.curves())
+    base_s = replayed.run_s()
     best: dict[tuple[Kind, str], tuple[float, _Try]] = {}
     left = MOST_EVENTS // max(1, replayed.run.events)
     for group, trial in _tries(replayed):

@@ -94,14 +94,6 @@ class RecordedRun:
             said.append(f"no messages, {format_time(time_s)} a rank as recorded: {names}")
         if self.trace.between_groups:
             said.append(f"{counted(self.trace.between_groups, 'collective call')} between groups are left out")
-        if self.trace.synchronous:
-            said.append(
-                counted(
-                    self.trace.synchronous,
-                    "synchronous send is played as a standard one",
-                    plural="synchronous sends are played as standard ones",
-                )
-            )
         if self.trace.has_cpu:
             said.append("computing is by the processor's clock, with the recording's caches and memory bandwidth")
         return said

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hockney._core import Replay
 from hockney.predict.costs import Costs
 from hockney.predict.options import MessageCosts
-from hockney.predict.replay.algorithms import Algorithms, Rules
+from hockney.predict.replay.algorithms import Algorithms, Rules, ServedCall
+from hockney.predict.replay.measured import MeasuredCalls, measured_calls
 from hockney.predict.replay.recorded import RecordedRun
 from hockney.predict.replay.run import Played, ReplaySetting
 
@@ -25,6 +26,8 @@ class ReplayCase:
     asked: Mapping[str, str]
     site_factor: Sequence[float] = ()
     rank_factor: Sequence[float] = ()
+    end: int | None = None
+    """Of the intervals of what was measured: see `at_end`."""
 
     @cached_property
     def algorithms(self) -> Algorithms:
@@ -32,14 +35,25 @@ class ReplayCase:
         return Algorithms(self.run.trace.mpi, self.around.node, self.asked, self.rules)
 
     @cached_property
+    def served(self) -> list[ServedCall]:
+        """Of each call. RequestError as `replay`."""
+        return [self.algorithms.served(call) for call in self.run.calls]
+
+    @cached_property
+    def measured(self) -> MeasuredCalls:
+        """What is known of them as a whole."""
+        return measured_calls(self.place, self.run.trace.mpi, self.around, self.served, self.end)
+
+    @cached_property
     def replay(self) -> Replay:
         """RequestError where an algorithm that is asked for does not do a call."""
         return Replay(
             self.run.trace,
-            [self.algorithms.parts(call) for call in self.run.calls],
+            [served.parts for served in self.served],
             uses_cpu=self.run.trace.has_cpu,
             site_factor=self.site_factor,
             rank_factor=self.rank_factor,
+            call_factor=self.measured.factors,
         )
 
     def with_algorithm(self, operation: str, name: str) -> ReplayCase:
@@ -50,13 +64,17 @@ class ReplayCase:
         """The same where each rank computes so many times as long."""
         return replace(self, rank_factor=rank_factor)
 
-    def curves(self, end: int | None = None) -> Costs | None:
-        """Of each locality; with `end` where all messages take that end of their intervals, None without any."""
-        costs = self.around.costs if end is None else self.around.costs.at_end(end)
-        return None if costs is None else self.around.curves(costs)
+    def at_end(self, end: int | None) -> ReplayCase | None:
+        """The same where all that was measured takes the low (0) or high (1) end of its interval; None where
+        messages have none."""
+        if end is None:
+            return self
+        costs = self.around.costs.at_end(end)
+        return None if costs is None else replace(self, around=replace(self.around, costs=costs), end=end)
 
-    def run_s(self, curves: Costs) -> float:
-        """Until the last rank is through."""
+    def run_s(self, changes: Callable[[Costs], Costs] = lambda costs: costs) -> float:
+        """Until the last rank is through, with changes of the costs."""
+        curves = changes(self.around.curves())
         return float(self.around.play(self.replay, curves, traced=False).finish_s.max())
 
     def played(self, window: tuple[float, float, int] = (0.0, 0.0, 0)) -> tuple[Played, Costs]:

@@ -17,6 +17,7 @@ from hockney.predict.network_figures import costs_of
 from hockney.predict.on_topology import on_topology
 from hockney.predict.options import MessageCosts
 from hockney.predict.place import LOCALITIES, Place
+from hockney.predict.replay.algorithms import Part
 from hockney.predict.replay.recorded import RecordedRun, refused
 from hockney.predict.simulation import available_B
 
@@ -97,9 +98,24 @@ class ReplaySetting:
         """Where `curves` has the localities."""
         return [0] if self.place is None else list(self.localities)
 
-    def curves(self, costs: MachineCosts | None = None) -> Costs:
+    def curves(self) -> Costs:
         """Of each locality that a pair of ranks may have."""
-        return (costs or self.costs).at(self.localities if self.place is None else range(len(LOCALITIES)))
+        return self.costs.at(self.localities if self.place is None else range(len(LOCALITIES)))
+
+    def _surroundings(self, ranks: int | None = None) -> tuple[NDArray[np.int32], Network]:
+        """Where the first ranks are, and what their messages share."""
+        place = self.place
+        if place is None:
+            return np.zeros((0, 0), np.int32), Network(node_of_rank=())
+        shares = self.costs.node_s_per_B or self.costs.link_s_per_B
+        network = Network(node_of_rank=place.node[:ranks] if shares else (), torus=place.torus if shares else ())
+        return np.ascontiguousarray(place.levels[:, :ranks]), network
+
+    def alone_s(self, parts: Sequence[Part]) -> NDArray[np.float64]:
+        """When each rank is through with a collective that the first ranks enter together."""
+        levels, network = self._surroundings(parts[0][2].ranks)
+        finish_s = _core.simulate(parts, self.curves().curves(), levels=levels, network=network).finish_s
+        return np.asarray(finish_s.reshape(len(parts), -1)[-1])
 
     def play(
         self,
@@ -110,15 +126,12 @@ class ReplaySetting:
         window: tuple[float, float, int] = (0.0, 0.0, 0),
     ) -> Simulated:
         """RequestError, with rank and event, where it cannot go on; EnvironmentLack where memory would not do."""
-        place = self.place
-        network = Network(node_of_rank=())
-        if place is not None and (self.costs.node_s_per_B or self.costs.link_s_per_B):
-            network = Network(node_of_rank=place.node, torus=place.torus)
+        levels, network = self._surroundings()
         try:
             return _core.simulate(
                 [replay],
                 curves.curves(),
-                levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
+                levels=levels,
                 network=network,
                 trace=traced,
                 window=window,

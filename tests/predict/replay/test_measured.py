@@ -1,0 +1,85 @@
+"""Collectives that a machine file has measured times of: a run of one takes what `predict` says of it."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import command_line
+from tests.factories import campaign, collective, messages
+from tests.predict.replay.encoding import traces, write
+
+from hockney.machine.build import build
+from hockney.machine.file import save
+
+RANKS, SIZE_B = 4, 4096
+TIMES_S = {"default": 50e-6, "ring": 80e-6, "recursive_doubling": 20e-6}
+"""Of an allreduce; a message of 4 KiB takes 6 us."""
+
+predict = partial(command_line.answer, "predict")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    timed = [
+        collective(
+            size_B,
+            time_s * (size_B / SIZE_B) ** 0.5,
+            operation="allreduce",
+            algorithm=name,
+            ranks=RANKS,
+            within=0.1,
+        )
+        for name, time_s in TIMES_S.items()
+        for size_B in (1024, SIZE_B, 16384)
+    ]
+    folder = campaign(tmp_path / "campaign", [*messages(locality="package", pair="0-1", within=0.05), *timed])
+    path = tmp_path / "machine.json"
+    save(build(folder), path)
+    return path
+
+
+def run(folder: Path, operation: str = "allreduce", late_s: float = 0.0) -> Path:
+    ranks = traces(RANKS)
+    ranks[2].compute(late_s)
+    for one in ranks:
+        one.collective(operation, SIZE_B, element_B=4)
+    return write(folder / "run.trace", ranks)
+
+
+@pytest.mark.parametrize("algorithm", list(TIMES_S))
+def test_a_run_of_a_collective_takes_what_predict_says_of_it(
+    machine: Path, tmp_path: Path, algorithm: str
+) -> None:
+    words = () if algorithm == "default" else ("--algorithm", f"allreduce={algorithm}")
+    said = predict(run(tmp_path), "--machine", machine, *words)
+    asked = ("--ranks", str(RANKS), "--bytes", str(SIZE_B), "--algorithm", algorithm)
+    (row,) = predict("allreduce", "--machine", machine, *asked)["predictions"][0]["algorithms"]
+    assert row["time_s"] == pytest.approx(TIMES_S[algorithm], rel=0.15)
+    assert said["run_s"] == pytest.approx(row["time_s"])
+    assert said["interval"] == pytest.approx({"low_s": row["low_s"], "high_s": row["high_s"]})
+    assert sum(said["critical_path"].values()) == pytest.approx(said["run_s"])
+    assert "schedules are corrected to measured times: allreduce" in said["warnings"]
+
+
+def test_a_late_rank_is_waited_for(machine: Path, tmp_path: Path) -> None:
+    """A rank that comes when all is long ready has its own part left: one of two rounds at least."""
+    path = run(tmp_path, late_s=1e-3)
+    asked = ("--machine", machine, "--algorithm", "allreduce=recursive_doubling")
+    assert 1e-3 + 0.5 * 20e-6 <= predict(path, *asked)["run_s"] <= 1e-3 + 1.15 * 20e-6
+
+
+def test_what_was_not_measured_is_played_as_it_is(machine: Path, tmp_path: Path) -> None:
+    said = predict(run(tmp_path, "alltoall"), "--machine", machine, "--algorithm", "alltoall=linear")
+    assert not any("corrected" in text for text in said["warnings"])
+
+
+def test_another_librarys_default_corrects_nothing(machine: Path, tmp_path: Path) -> None:
+    data: dict[str, Any] = json.loads(machine.read_text(encoding="utf-8"))
+    data["mpi"] = [{"name": "MPICH 4.2.1"}]
+    machine.write_text(json.dumps(data), encoding="utf-8")
+    said = predict(run(tmp_path), "--machine", machine)
+    assert not any("corrected" in text for text in said["warnings"])
