@@ -19,6 +19,7 @@ from hockney.predict.estimators.base import (
     estimators,
     unknown,
 )
+from hockney.predict.estimators.combination import usual
 from hockney.predict.points import is_grid
 
 
@@ -32,10 +33,8 @@ class TableAnswer:
 
     @cached_property
     def _fallback(self) -> FittedEstimator:
-        points = self.training.points
-        return estimators.get(FALLBACK)(
-            replace(self.training, points=points.assign(root=points["root"].fillna(0)))
-        )
+        points = usual(self.training.points, is_grid=True)
+        return estimators.get(FALLBACK)(replace(self.training, points=points))
 
     @cached_property
     def _is_grid(self) -> bool:
@@ -59,9 +58,8 @@ class TableAnswer:
         notes = [*([self.why] if self.why else []), *(prediction.note or [])]
         if lacking.any():
             left = points[lacking].reset_index(drop=True)
-            # A table without a root has the usual one; one without ranks a node is no grid, whatever is asked.
-            ppn, root = left["ppn"].where(np.full(len(left), self._is_grid)), left["root"].fillna(0)
-            other = self._fallback.predict(left.assign(ppn=ppn, root=root))
+            # A table without ranks a node is no grid, whatever is asked.
+            other = self._fallback.predict(usual(left, is_grid=self._is_grid))
             for name in ("time_s", "low_s", "high_s"):
                 getattr(prediction, name)[lacking] = getattr(other, name)
             notes += [f"{FALLBACK}: {note}" for note in other.note or []]

@@ -328,7 +328,7 @@ class Mixed:
         for i, weights in enumerate(share):
             has = weights > 0
             if has.any():
-                ends = _quantiles(weights[has], ln_s[i, has], deviation[i, has])
+                ends = quantiles(weights[has], ln_s[i, has], deviation[i, has])
                 low_s[i], time_s[i], high_s[i] = np.exp(ends)
         return Prediction(time_s, low_s, high_s)
 
@@ -347,7 +347,7 @@ class Mixed:
         return made
 
 
-def _quantiles(weights: Array, centre: Array, deviation: Array) -> tuple[float, float, float]:
+def quantiles(weights: Array, centre: Array, deviation: Array) -> tuple[float, float, float]:
     """The lower end, the median and the upper end of a mixture of normal distributions."""
     from scipy import special
 

@@ -155,6 +155,12 @@ class Combination:
         return direction(windows[key], [windows[other] for other in windows if other != key])
 
 
+def usual(points: pd.DataFrame, *, is_grid: bool) -> pd.DataFrame:
+    """The points with the usual root where a table names none, and ranks a node on a grid alone."""
+    ppn = points["ppn"].where(np.full(len(points), is_grid))
+    return points.assign(root=points["root"].fillna(0), ppn=ppn)
+
+
 def fit(training: Training) -> Combination:
     """A surface for each algorithm and placement, and what continues it."""
     points, surfaces = training.points, surfaces_of(training)

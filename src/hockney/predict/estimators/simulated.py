@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
-from hockney.predict.estimators._default import Simulated, with_default
+from hockney.predict.estimators._default import Simulated, is_unknown, with_default
 from hockney.predict.estimators._fitting import CalibratedFit
 from hockney.predict.estimators._simulation import SimulatedPoints, fill, uncorrected
+from hockney.predict.estimators._supposed import supposing
 from hockney.predict.estimators.base import (
     Array,
     FittedEstimator,
@@ -53,8 +54,11 @@ def _without_limit(system: System) -> System:
 def simulated(training: Training) -> FittedEstimator:
     """Calibrates on the training points; RequestError where none of them can be simulated.
 
-    A `default` that the library's version does not tell is predicted as a mixture: see `_default`.
+    A `default` that the library's version does not tell is predicted as a mixture: see `_default`, and where
+    nothing else was measured `_supposed`.
     """
+    if is_unknown(training.points, asks_library=training.asks_library, defaults=training.defaults).all():
+        return supposing(training, calibrated)
     return with_default(training, calibrated)
 
 
