@@ -94,6 +94,19 @@ def test_each_measured_time_has_its_own_interval() -> None:
         assert moved.receive_s == pytest.approx(usual.receive_s * ping_pong_ratio)
 
 
+def test_the_first_message_of_a_window_and_its_answer_are_no_gap() -> None:
+    (entry,) = machine({}).point_to_point
+    no_points = entry.measurements.model_copy(update={"points": []})
+    bare = entry.model_copy(
+        update={"fits": {"piecewise": entry.fits["piecewise"]}, "measurements": no_points, "eager_limit_B": None}
+    )
+    rate = bare.model_copy(update={"operation": "bandwidth", "other": {**bare.other, "window": "4"}})
+    (messages,) = of_machine(machine(others=(bare, rate)), "m").messages.values()
+    one_way_s = messages.one_way_s
+    # Four messages that take T(n) each.
+    np.testing.assert_allclose(3 * messages.between_s + one_way_s + one_way_s[0], 4 * one_way_s)
+
+
 def test_shares_of_the_processor_that_are_assumed_are_named() -> None:
     measured = machine({})
     (entry,) = measured.point_to_point

@@ -378,7 +378,7 @@ def _with_rate(messages: Messages, rate: Entry, origin: str) -> Messages:
 
     Its interval is its own; where it has none, there is none of the whole.
     """
-    between = np.maximum(_times(rate), 0.0)
+    between = _without_ends(_times(rate), messages.one_way_s, int(rate.other.get("window") or 0))
     if rate.operation == "bandwidth":
         between = np.minimum(between, messages.one_way_s)
     ends = _ends(rate)
@@ -391,6 +391,14 @@ def _with_rate(messages: Messages, rate: Entry, origin: str) -> Messages:
         between_s=between,
         origins={**messages.origins, "gap_s": f"{origin}, {rate.locality}: {rate.operation}"},
     )
+
+
+def _without_ends(windowed: Array, one_way: Array, window: int) -> Array:
+    """Times from one message of a window to the next: the first is one way under way, and an empty one answers
+    (see `models.loggp`)."""
+    if window < 2:
+        return np.maximum(windowed, 0.0)
+    return np.maximum(window * windowed - one_way - one_way[0], 0.0) / (window - 1)
 
 
 def _value(fit: Fit, name: str) -> float:
