@@ -398,7 +398,8 @@ def _without_ends(windowed: Array, one_way: Array, window: int) -> Array:
     (see `models.loggp`)."""
     if window < 2:
         return np.maximum(windowed, 0.0)
-    return np.maximum(window * windowed - one_way - one_way[0], 0.0) / (window - 1)
+    gaps: Array = np.maximum(window * windowed - one_way - one_way[0], 0.0) / (window - 1)
+    return gaps
 
 
 def _value(fit: Fit, name: str) -> float:
