@@ -46,7 +46,8 @@
     X(Waitany, 8, "waitany", CompletesOne) X(Waitsome, 8, "waitsome", CompletesSome<true>) \
     X(Test, 8, "", Completes) X(Testall, 8, "", Completes) X(Testany, 8, "", CompletesOne) \
     X(Testsome, 8, "", CompletesSome<false>) X(Start, 8, "", Starts) X(Startall, 8, "", Starts) \
-    X(Request_free, 8, "", FreesRequest) X(Cancel, 8, "", Cancels) X(Probe, 8, "", Probes<trace::probe>) \
+    X(Request_free, 8, "", FreesRequest) X(Cancel, 8, "", Cancels) X(Request_get_status, 8, "", Looks) \
+    X(Probe, 8, "", Probes<trace::probe>) \
     X(Iprobe, 8, "", Probes<trace::probe>) X(Mprobe, 8, "", Probes<trace::mprobe>) \
     X(Improbe, 8, "", Probes<trace::mprobe>) X(Ibarrier, 8, "ibarrier", Everyones<trace::barrier>) \
     X(Comm_dup, 8, "", Makes<trace::duplicated>) X(Comm_dup_with_info, 8, "", Makes<trace::duplicated>) \

@@ -324,6 +324,12 @@ struct FreesRequest : Noted {
     MPI_Request handle;
     int is_cancelled = 0;
 };
+// MPI_Request_get_status, which completes nothing: what is asked is waited for, or tested, later.
+struct Looks : Noted {
+    template <class... Arguments>
+    explicit Looks(const Arguments&...) {}
+    static void write(const trace::Visit& visit) { visit.poll(); }
+};
 struct Cancels : Noted {
     Cancels(const trace::Visit&, MPI_Request* request) : handle(*request) {}
     void write(const trace::Visit& visit) const {

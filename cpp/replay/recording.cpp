@@ -10,6 +10,35 @@
 #include <tuple>
 
 namespace hockney {
+namespace {
+
+// Of the character that begins there; 0 where it is none, or one that a terminal obeys.
+std::ptrdiff_t character_B(const std::uint8_t* at, const std::uint8_t* end) {
+    if (*at < 0x80) return *at >= ' ' && *at < 127 ? 1 : 0;
+    const std::ptrdiff_t length_B = *at >= 0xF0 ? 4 : *at >= 0xE0 ? 3 : 2;
+    if (end - at < length_B) return 0;
+    std::uint32_t code = *at & (0x7FU >> length_B);
+    for (std::ptrdiff_t i = 1; i < length_B; ++i) {
+        if ((at[i] & 0xC0U) != 0x80) return 0;
+        code = code << 6U | (at[i] & 0x3FU);
+    }
+    const std::uint32_t least = length_B == 4 ? 0x10000 : length_B == 3 ? 0x800 : 0xA0;
+    const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+    return *at >= 0xC0 && *at < 0xF8 && code >= least && code < 0x110000 && !is_surrogate ? length_B : 0;
+}
+
+}  // namespace
+
+std::string shown(const std::uint8_t* first, const std::uint8_t* end) {
+    std::string text;
+    for (end = std::find(first, end, std::uint8_t{0}); first != end;) {
+        const std::ptrdiff_t length_B = character_B(first, end);
+        if (length_B == 0) text += '?';
+        text.append(first, first + length_B);
+        first += std::max<std::ptrdiff_t>(length_B, 1);
+    }
+    return text;
+}
 
 MappedFile::MappedFile(const std::string& path) {
     const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK);  // a pipe would wait for a writer

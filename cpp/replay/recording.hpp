@@ -29,12 +29,10 @@ inline constexpr const char *record_anew = "record the run again: hockney profil
                                 "events of several threads have no order: record the program with one "
                                 "thread in MPI";
 
-// Characters that a terminal shows as they are; of others `?`.
-template <class Byte>
-std::string shown(const Byte* first, const Byte* end) {
-    std::string text(first, std::find(first, end, Byte{0}));
-    for (char& c : text) c = c >= ' ' && c < 127 ? c : '?';
-    return text;
+// Characters that a terminal shows as they are, in UTF-8; of others `?`.
+std::string shown(const std::uint8_t* first, const std::uint8_t* end);
+inline std::string shown(const char* first, const char* end) {
+    return shown(reinterpret_cast<const std::uint8_t*>(first), reinterpret_cast<const std::uint8_t*>(end));
 }
 
 // A communicator as one rank knows it.

@@ -46,6 +46,23 @@ def test_the_path_adds_up_and_names_its_sites(heat: Path) -> None:
     assert said["events"] == 4 * 41
 
 
+@pytest.mark.parametrize(
+    ("site", "shown"),
+    [
+        ("größe/世界/𝒽.c:1 (main)", "größe/世界/𝒽.c:1 (main)"),
+        ("\x1b[1m\x85", "?[1m??"),
+        ("a\udcffb\udce4", "a?b?"),
+        ("\udcc0\udcaf \udced\udca0\udc80 \udcf4\udc90\udc80\udc80", "?? ??? ????"),
+    ],
+    ids=["letters", "controls", "no UTF-8", "overlong, half a pair, too large"],
+)
+def test_names_of_call_sites_keep_their_letters(tmp_path: Path, site: str, shown: str) -> None:
+    (alone,) = traces(1)
+    alone.compute(1e-3)
+    alone.collective("barrier", 0, site=site)
+    assert shown in {row["name"] for row in answer(write(tmp_path / "t.trace", [alone]), *MACHINE)["by_site"]}
+
+
 def test_computing_is_scaled_all_of_it_or_before_a_call(heat: Path, tmp_path: Path) -> None:
     half = answer(heat, *MACHINE, "--compute", "0.5")
     assert half["critical_path"]["computing_s"] == pytest.approx(6e-3)

@@ -12,14 +12,15 @@ from hockney.runner.launch_line import understand
 from hockney.runner.preload import run
 
 
-def apply(options: ApplyOptions, warn: Callable[[str], None], *, sums: bool) -> Applied:
+def apply(options: ApplyOptions, warn: Callable[[str], None], *, sums: bool, quiet: bool = False) -> Applied:
     """Run a launch line with the schedules of a table under its collectives; the answer has its exit code.
 
-    `sums`: the layer reports what was called. `warn` is told where the table is for another MPI.
+    `sums`: the layer reports what was called; `quiet` as in `preload.run`. `warn` is told where the table is for
+    another MPI.
     """
     table = load(options.table)
     launch = understand(options.command, options.mpi)
     if launch.mpi and table.mpi not in ("", launch.mpi.describe()):
         warn(f"{options.table} is for {table.mpi}, and the program runs on {launch.mpi.describe()}")
     settings = variables(table, bitwise=options.bitwise, sums=sums, compare=options.compare)
-    return applied(run(launch, settings), table, compare=options.compare)
+    return applied(run(launch, settings, quiet=quiet), table, compare=options.compare)

@@ -28,8 +28,8 @@ class ProfiledRun:
     trace: Trace | None
 
 
-def profile_program(options: ProfileOptions) -> ProfiledRun:
-    """Run a launch line with the library that watches, and write the profile.
+def profile_program(options: ProfileOptions, *, quiet: bool = False) -> ProfiledRun:
+    """Run a launch line with the library that watches, and write the profile; `quiet` as in `preload.run`.
 
     NotWritten before it runs where the file cannot be written; RequestError for what is no launch line.
     """
@@ -38,7 +38,7 @@ def profile_program(options: ProfileOptions) -> ProfiledRun:
     mpi = launch.mpi.describe() if launch.mpi else ""
     folder = folder_of(options.output)
     told = prepare(folder, options.trace_limit, options.clock, mpi) if folder else {}
-    outcome = run(launch, WATCHING | told)
+    outcome = run(launch, WATCHING | told, quiet=quiet)
     trace = found(folder, options.trace_limit, outcome.said) if folder and told else None
     profile = watched(outcome, mpi)
     try:

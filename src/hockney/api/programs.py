@@ -174,7 +174,7 @@ def study_program(
         raise RequestError(f"{folder} is there", "go on with --resume, or choose another folder with -o")
     writing.make_folder(folder)
     tell: Callable[[str], object] = (lambda _: None) if quiet else say.line
-    profile = _recorded(options.words, folder / PROFILE, tell)
+    profile = _recorded(options.words, folder / PROFILE, tell, quiet=quiet)
     needs = _Needs.of(profile)
     warnings = _measured(needs, launch, folder, profile, quick=options.quick, quiet=quiet)
     tell("replaying the run")
@@ -225,7 +225,7 @@ def _planned(options: StudyOptions, folder: Path) -> ProgramPlanned:
     )
 
 
-def _recorded(words: list[str], path: Path, tell: Callable[[str], object]) -> Profile:
+def _recorded(words: list[str], path: Path, tell: Callable[[str], object], *, quiet: bool) -> Profile:
     """RequestError where the folder has the run of another program."""
     command = path.with_name(COMMAND)
     if path.is_file() and command.is_file() and (before := reading.text(command).splitlines()) != words:
@@ -233,7 +233,7 @@ def _recorded(words: list[str], path: Path, tell: Callable[[str], object]) -> Pr
     if not path.is_file():
         writing.replace(command, "\n".join(words) + "\n")
         tell(f"recording {' '.join(words)}")
-        done = profile_program(ProfileOptions(command=words, output=path))
+        done = profile_program(ProfileOptions(command=words, output=path), quiet=quiet)
         if done.exit_code or done.profile is None or done.trace is None:
             # Going on records it anew.
             path.unlink(missing_ok=True)

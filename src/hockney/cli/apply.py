@@ -26,7 +26,7 @@ def apply(options: ApplyOptions, json: JsonOption = False) -> None:
     layer does not know, go to the MPI library. The exit code is that of the launch line.
     """
     with say.at_end(json) as warn:
-        done = api.apply(options, warn, sums=options.summary or json)
+        done = api.apply(options, warn, sums=options.summary or json, quiet=json)
         for text in done.warnings:
             warn(text)
         if json:

@@ -30,7 +30,7 @@ def profile(options: ProfileOptions, json: JsonOption = False) -> None:
     waiting for others. `hockney predict profile.json` predicts the cost on another machine. The exit code is that
     of the launch line.
     """
-    answer = api.profile_program(options)
+    answer = api.profile_program(options, quiet=json)
     if json:
         say.json(answer)
     elif answer.profile is not None:

@@ -81,8 +81,11 @@ class PreloadedRun:
     said: list[str] = field(default_factory=list)
 
 
-def run(launch: UserLaunch, variables: Mapping[str, str]) -> PreloadedRun:
-    """Run the launch line with the layer told what to do by `variables`; never fails for the layer's sake."""
+def run(launch: UserLaunch, variables: Mapping[str, str], *, quiet: bool = False) -> PreloadedRun:
+    """Run the launch line with the layer told what to do by `variables`; never fails for the layer's sake.
+
+    `quiet`: what it prints goes to standard error, where our own output is read by a program.
+    """
     outcome = PreloadedRun(0)
     with ExitStack() as stack:
         try:
@@ -90,10 +93,10 @@ def run(launch: UserLaunch, variables: Mapping[str, str]) -> PreloadedRun:
             argv, environment = with_layer(launch, {**variables, "HOCKNEY_PRELOAD_REPORT": str(file)})
         except (EnvironmentLack, RequestError) as lack:
             outcome.said.append(f"{lack.message}: the library's own code runs")
-            outcome.code = _wait(launch.words, os.environ)
+            outcome.code = _wait(launch.words, os.environ, quiet=quiet)
             return outcome
         outcome.said += other_tools(launch)
-        outcome.code = _wait(argv, environment)
+        outcome.code = _wait(argv, environment, quiet=quiet)
         try:
             outcome.report = reading.content(file).decode("utf-8", "replace")
         except RequestError as error:
@@ -150,7 +153,7 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def _wait(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+def _wait(argv: Sequence[str], environment: Mapping[str, str], *, quiet: bool) -> int:
     """The exit code as a shell has it; a signal to us goes to the launcher, and its end is waited for.
 
     Those of the terminal (an interrupt) reach the launcher by themselves.
@@ -165,7 +168,9 @@ def _wait(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     try:
         # The launcher would inherit what is blocked; no other thread of ours runs meanwhile.
         allowed = AS_ROOT if os.geteuid() == 0 else {}
-        with subprocess.Popen(argv, env={**allowed, **environment}, preexec_fn=unblock) as process:
+        with subprocess.Popen(
+            argv, env={**allowed, **environment}, stdout=2 if quiet else None, preexec_fn=unblock
+        ) as process:
             while (code := process.poll()) is None:
                 got = signal.sigwaitinfo(waited)
                 if got.si_signo in forwarded and got.si_code != _BY_THE_KERNEL:

@@ -87,7 +87,7 @@ class RankTrace:
 
     def event(self, kind: int, body: bytes = b"", *, site: str = "app.c:1 (main)", inside_s: float = 0.0) -> None:
         if site not in self.sites:
-            text = site.encode()
+            text = site.encode(errors="surrogateescape")
             self.events += b"\x01" + varint(len(self.sites)) + varint(len(text)) + text
             self.sites.append(site)
         self.events += bytes([kind]) + varint(round(1e9 * self.compute_s) + self.overhead[0])

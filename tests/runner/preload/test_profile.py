@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 from tests.factories import not_none
 from tests.runner.preload.programs import (
     LIMIT_S,
-    answer,
     compiled,
     hockney,
     launch_line,
@@ -189,8 +189,11 @@ def test_a_call_that_not_all_ranks_kept_says_nothing_of_waiting() -> None:
 
 def test_the_programs_exit_code_is_its_own(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path, "bound.c", str(compiled(mpi, tmp_path, "binding.c", "-shared", "-fPIC")))
-    line = launch_line(mpi, 2, "env", f"LD_LIBRARY_PATH={tmp_path}", program)
-    done = hockney("profile", "-o", str(tmp_path / "p.json"), "--json", "--", *line)
+    own = f'echo of its own; LD_LIBRARY_PATH={tmp_path} exec "$0"'
+    done = hockney(
+        "profile", "-o", str(tmp_path / "p.json"), "--json", "--", *launch_line(mpi, 2, "sh", "-c", own, program)
+    )
     assert done.returncode == 5, done.stdout + done.stderr
-    (call,) = answer(done.stdout)["profile"]["calls"]
+    assert "of its own" in done.stderr
+    (call,) = json.loads(done.stdout)["profile"]["calls"]
     assert (call["operation"], call["calls"], call["bytes"]) == ("allreduce", 6, 24)
