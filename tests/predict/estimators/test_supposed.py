@@ -56,6 +56,9 @@ def test_it_is_nearer_than_curves_that_know_no_schedule(training: Training, tabl
     assert made.correction is not None
     # Known schedules count, and what nobody can read counts less than all.
     assert np.all((made.correction.weight > 0) & (made.correction.weight < 1))
+    by_name = fitted.predict(far.assign(algorithm="linear")).note
+    assert by_name is not None
+    assert by_name[0].count("(no schedule)") == len(LIBRARIES)
     steps = [member.steps(scheduled(far, library)) for library, member in fitted.members.items()]
     assert fitted.steps(far) == pytest.approx(np.sum(steps, axis=0))
 

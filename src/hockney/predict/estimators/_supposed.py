@@ -72,8 +72,8 @@ def _said(asked: Mapping[str, pd.DataFrame], share: Array) -> str:
     """What weighs how much among the points, and which schedules it stands for."""
     parts = []
     for (library, points), weight in zip(asked.items(), share, strict=False):
-        names = [name.removeprefix(OWN) for name in dict.fromkeys(points["algorithm"]) if name != DEFAULT]
-        parts.append(f"{library} ({listed(names) or 'no schedule'}) {percent(float(np.mean(weight)))}")
+        names = [name.removeprefix(OWN) for name in dict.fromkeys(points["algorithm"]) if name.startswith(OWN)]
+        parts.append(f"{library} ({listed(names or ['no schedule'])}) {percent(float(np.mean(weight)))}")
     parts.append(f"{FALLBACK} {percent(float(np.mean(share[-1])))}")
     return f"{DEFAULT}: its schedules are unknown; by their intervals count {', '.join(parts)}"
 
