@@ -38,7 +38,7 @@ MOVING = {"rename", "replace"}
 MAY_OPEN = {
     "reading.py": "the reader",
     "writing.py": "the writer",
-    "predict/calibrate.py": "arrays of bytes in memory",
+    "runner/remembered.py": "bytes of the cache, which it has checked",
     "runner/supervisor.py": "a process of its own, which imports nothing of ours",
     "terminal/signals.py": "sends what a closed pipe does not take to /dev/null",
 }

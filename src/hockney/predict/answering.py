@@ -68,8 +68,10 @@ class TableAnswer:
 
 def answer(training: Training) -> TableAnswer:
     """What answers by these points, whether or not anything of them can be simulated."""
+    # What other statistics say of a default serves the schedules alone.
+    alone = replace(training, beside={})
     try:
-        return TableAnswer(training, estimators.get(ANSWER)(training))
+        return TableAnswer(alone, estimators.get(ANSWER)(training))
     except RequestError as error:
         hint = f" ({error.hint})" if error.hint else ""
-        return TableAnswer(training, None, f"not simulated: {error.message}{hint}")
+        return TableAnswer(alone, None, f"not simulated: {error.message}{hint}")

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from io import BytesIO
 from itertools import chain
 from threading import Lock
 from typing import NamedTuple, TypeVar
@@ -26,6 +25,7 @@ from hockney._core import CostCurves, Network, RecordedTrace
 from hockney.predict.costs import TERMS
 from hockney.predict.parameters import ROW, Array, ParameterLayout
 from hockney.predict.scenario import STATISTICS, Scenario
+from hockney.runner.remembered import KeptByFields
 
 _FREEDOM = 4.0
 _FLOOR = 0.02
@@ -181,7 +181,7 @@ class Paths:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(KeptByFields):
     """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss`: with the prior's,
     without constants.
 
@@ -195,34 +195,6 @@ class Calibration:
     jacobian: sparse.csr_array
     weight: Array
     normal: sparse.csr_array
-
-    def data(self) -> bytes:
-        """Its arrays as a file of NumPy's; `loaded` reads them."""
-        matrices = {"jacobian": self.jacobian, "normal": sparse.csr_array(self.normal)}
-        parts = {
-            f"{name}_{part}": getattr(matrix, part)
-            for name, matrix in matrices.items()
-            for part in ("data", "indices", "indptr", "shape")
-        }
-        file = BytesIO()
-        np.savez(
-            file, theta=self.theta, residual=self.residual, loss=np.array(self.loss), weight=self.weight, **parts
-        )
-        return file.getvalue()
-
-    @classmethod
-    def loaded(cls, data: bytes, layout: ParameterLayout) -> Calibration:
-        """What `data` gave. ValueError and the like for other bytes."""
-        arrays = dict(np.load(BytesIO(data), allow_pickle=False))
-        jacobian, normal = (
-            sparse.csr_array(
-                tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr")),
-                tuple(arrays[f"{name}_shape"]),
-            )
-            for name in ("jacobian", "normal")
-        )
-        loss = float(arrays["loss"])
-        return cls(layout, arrays["theta"], arrays["residual"], loss, jacobian, arrays["weight"], normal)
 
     @cached_property
     def covariance(self) -> Array:

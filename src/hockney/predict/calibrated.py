@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.machine.locality import load
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
-from hockney.predict.answering import answer
+from hockney.predict.answering import TableAnswer, answer
 from hockney.predict.collective import AlgorithmTime, PredictedSize
 from hockney.predict.estimators.base import FALLBACK, FittedEstimator, Progress, training_of
 from hockney.predict.held_to_points import held
@@ -21,19 +22,45 @@ from hockney.predict.options import CollectiveCase
 from hockney.predict.points import CHOICE, POINT, PointRow, beyond, limits, points, rows
 from hockney.predict.scenario import MOST_STEPS
 from hockney.records import table
+from hockney.runner.remembered import growing
 from hockney.units import format_bytes
 from hockney.words import written
 
 
+@dataclass(frozen=True)
+class _Learned:
+    """What a table comes to: its points of one operation and statistic, and what answers by them."""
+
+    points: pd.DataFrame
+    statistic: str
+    warnings: list[str]
+    fitted: TableAnswer
+
+
 def calibrated(
-    case: CollectiveCase, path: Path, sizes_B: Sequence[int], progress: Progress
+    case: CollectiveCase, path: Path, sizes_B: Sequence[int], digest: str, progress: Progress
 ) -> list[PredictedSize]:
-    """The answers of the estimator `simulated`, with intervals, calibrated once for all sizes."""
+    """The answers of the estimator `simulated`, with intervals, calibrated once for all sizes.
+
+    What the table comes to is kept under `digest`, unless that is empty.
+    """
     if (case.ranks or 0) > MOST_STEPS:
         raise RequestError(
             f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
             "ask for fewer, or leave out --table",
         )
+    with growing(digest, lambda: _learned(case, path, progress), progress) as table:
+        choices = _choices(case, table.points)
+        origin = f"{path} ({table.statistic})"
+        answers = []
+        for size_B in sizes_B:
+            times, doubts = _rows(choices.assign(bytes=size_B), table.points, table.fitted)
+            answers.append(PredictedSize.of(case, size_B, origin, times, [*table.warnings, *doubts]))
+        return answers
+
+
+def _learned(case: CollectiveCase, path: Path, progress: Progress) -> _Learned:
+    """RequestError where the case asks for what the table does not hold, before anything is calibrated."""
     system = find_system(case.system) if case.system else None
     loaded = load(path, case.statistic, [system] if system else [])
     frame = table.with_words(loaded, parse_where(case.where))
@@ -44,12 +71,7 @@ def calibrated(
             raise RequestError(
                 f"{path} holds {name} {', '.join(words)}", f"choose one: --where {name}='{words[0]}'"
             )
-    choices = _choices(case, learn)
-    if len(mappings := sorted(set(learn["mapping"]))) > 1 and not case.mapping:
-        raise RequestError(
-            f"{path} holds {len(mappings)} mappings: {', '.join(word or '(empty)' for word in mappings)}",
-            "choose the one to predict with --mapping",
-        )
+    _choices(case, learn)
     figures = figures_of(case)
     if system is not None:
         system = figures.of(system)
@@ -60,14 +82,8 @@ def calibrated(
         )
     training = training_of(frame, learn, case.operation, pooled.statistic, system, progress)
     progress(0.0, "calibrating")
-    fitted = answer(training)
     warnings = [*loaded.attrs.get("warnings", []), *pooled.warnings, *limits(learn)]
-    origin = f"{path} ({pooled.statistic})"
-    answers = []
-    for size_B in sizes_B:
-        times, doubts = _rows(choices.assign(bytes=size_B), learn, fitted)
-        answers.append(PredictedSize.of(case, size_B, origin, times, [*warnings, *doubts]))
-    return answers
+    return _Learned(learn, pooled.statistic, warnings, answer(training))
 
 
 def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
@@ -77,6 +93,11 @@ def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
     if strange := [name for name in chosen if name not in measured]:
         raise RequestError(
             f"{case.table} has no {case.operation} by {strange[0]}", f"known: {', '.join(measured)}"
+        )
+    if len(mappings := sorted(set(learn["mapping"]))) > 1 and not case.mapping:
+        raise RequestError(
+            f"{case.table} holds {len(mappings)} mappings: {', '.join(word or '(empty)' for word in mappings)}",
+            "choose the one to predict with --mapping",
         )
     choices = learn[learn["algorithm"].isin(chosen)].drop_duplicates(list(CHOICE)).reset_index(drop=True)
     if case.segment_B:

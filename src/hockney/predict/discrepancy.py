@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,9 +82,12 @@ class _Between:
         return np.asarray(near * (own**2 * self.alike + shared**2))
 
 
-def _measured(at: Where, residual: Array) -> MeasurementSet:
-    """Residuals at places."""
-    return MeasurementSet(_Between.of(at, at).kernel, residual, lambda parameters: float(parameters[4] ** 2))
+def _kernel(at: Where, parameters: Array) -> Array:
+    return _Between.of(at, at).kernel(parameters)
+
+
+def _noise(parameters: Array) -> float:
+    return float(parameters[4] ** 2)
 
 
 def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:
@@ -103,17 +107,18 @@ class Discrepancy:
         trial = np.random.default_rng(1).permutation(residual.size)[:_TRIAL]
         begin = np.exp(_SEARCH.begin)
         tried = [
-            _measured(at[trial[index]], residual[trial[index]]).weighed(begin)
+            MeasurementSet(_Between.of(here, here).kernel, residual[trial[index]], _noise).weighed(begin)
             for index in _by_mapping(at[trial]).values()
+            for here in [at[trial[index]]]
         ]
         self._parameters = _SEARCH.parameters(tried)
         self._processes: dict[int, tuple[Where, GaussianProcess]] = {}
         self.left_out, self.expected = np.empty(residual.size), np.empty(residual.size)
         for mapping, index in _by_mapping(at).items():
-            measured = _measured(at[index], residual[index]).weighed(self._parameters)
-            covariance = measured.covariance(self._parameters)
-            self._processes[mapping] = at[index], GaussianProcess(covariance, residual[index])
-            miss, variance = left_out(covariance, residual[index])
+            here = at[index]
+            measured = MeasurementSet(partial(_kernel, here), residual[index], _noise).weighed(self._parameters)
+            self._processes[mapping] = here, GaussianProcess(measured, self._parameters)
+            miss, variance = left_out(measured.covariance(self._parameters), residual[index])
             share = np.minimum(leverage[index], _MOST_LEVERAGE)
             self.left_out[index] = miss / (1 - share)
             # Without the point its parameters are less certain too, which an interval there would say. That the

@@ -36,7 +36,7 @@ from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
 from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES
-from hockney.runner.cache import answered
+from hockney.runner.cache import answered, contents, digest_of
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, offered
 from hockney.schedule.written import ENDING
 from hockney.units import format_time
@@ -72,19 +72,26 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
         return PredictedCollective(case.operation, case.ranks, sizes)
     if case.topology:
         raise RequestError("--topology means nothing with --table", "its times have the network in them")
+    if "machine" in case.model_fields_set and case._held is None:
+        raise RequestError("--machine means nothing with --table", "its own times say what messages cost")
     path, described = case.table, find_system(case.system) if case.system else None
     if path.is_dir():
         Campaign.open(path)  # whatever else it is, not all of its files need be read to refuse it
+    written = Path(case.algorithm or "")
+    schedule = reading.content(written) if written.suffix == ENDING and written.is_file() else b""
+    # What the table comes to depends on these; the answer on the whole case.
+    files = contents(path)
+    of_table = files, case.operation, case.statistic, case.where, case.network, described, schedule
+    learned = digest_of(*of_table) if files else ""
 
     def anew() -> list[PredictedSize]:
         # Whoever has no table, or asks again, does not wait for what calibrates.
         from hockney.predict.calibrated import calibrated
 
-        return calibrated(case, path, sizes_B, progress)
+        return calibrated(case, path, sizes_B, learned, progress)
 
-    written = Path(case.algorithm or "")
-    schedule = reading.content(written) if written.suffix == ENDING and written.is_file() else b""
-    sizes = answered(path, (case, described, sizes_B, schedule), list[PredictedSize], anew)
+    asked = learned and digest_of(learned, case, sizes_B)
+    sizes = answered(asked, list[PredictedSize], anew)
     return PredictedCollective(case.operation, case.ranks, sizes)
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
+
+from hockney.runner.remembered import KeptByFields
 
 Array = NDArray[np.float64]
 
@@ -26,6 +29,10 @@ def matern(lengths: Sequence[float] | Array, *distances: Array) -> Array:
     return np.asarray(math.prod(1 + axis for axis in scaled) * np.exp(-sum(scaled)))
 
 
+def _noiseless(_: Array) -> float:
+    return 0.0
+
+
 @dataclass(frozen=True)
 class MeasurementSet:
     """A set of n measurements: `value` (n,), and by the parameters their covariance (n, n) without noise, and the
@@ -33,7 +40,7 @@ class MeasurementSet:
 
     kernel: Callable[[Array], Array]
     value: Array
-    noise: Callable[[Array], float] = lambda _: 0.0
+    noise: Callable[[Array], float] = _noiseless
     excess: Array | float = 0.0
 
     def covariance(self, parameters: Array) -> Array:
@@ -84,12 +91,20 @@ class ParameterSearch:
         return total
 
 
-class GaussianProcess:
-    """A process given measurements: their covariance with noise (n, n) and values (n,)."""
+@dataclass(frozen=True)
+class GaussianProcess(KeptByFields):
+    """A process given measurements, under parameters. Its factor (n, n) is computed when it is asked first."""
 
-    def __init__(self, covariance: Array, value: Array) -> None:
-        self._factor = _factor(covariance)
-        self._weights = linalg.cho_solve((self._factor, True), value, check_finite=False)
+    measured: MeasurementSet
+    parameters: Array
+
+    @cached_property
+    def _factor(self) -> Array:
+        return _factor(self.measured.covariance(self.parameters))
+
+    @cached_property
+    def _weights(self) -> Array:
+        return np.asarray(linalg.cho_solve((self._factor, True), self.measured.value, check_finite=False))
 
     def at(self, cross: Array) -> tuple[Array, Array]:
         """Mean, and by how much the measurements lower the variance, shape (m,), at covariances (m, n) with them.

@@ -11,7 +11,7 @@ measurements suffice and many decide by themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import pairwise
 
@@ -101,6 +101,10 @@ class ParameterLayout:
         self._load = self._load_map()
         self._unloaded = cache(self._map)
         self._at: tuple[Array, Callable[[str, bool], Array], Array] | None = None
+
+    def __reduce__(self) -> tuple[type[ParameterLayout], tuple[object, ...]]:
+        """It is kept as what it was made of."""
+        return ParameterLayout, tuple(getattr(self, each.name) for each in fields(self))
 
     def is_rendezvous(self, label: str, size_B: float) -> bool:
         """Whether messages of that size wait for their receiver in this schedule."""

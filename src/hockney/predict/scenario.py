@@ -79,6 +79,7 @@ class Scenarios:
     """Makes scenarios of points that were measured on one system by one procedure."""
 
     def __init__(self, system: System, procedure: str, defaults: Defaults = NOTHING_KNOWN) -> None:
+        self._of_what = system, procedure, defaults
         self.system = system
         self.procedure = procedures.get(procedure)
         self.is_own = procedure == "hockney"
@@ -88,6 +89,10 @@ class Scenarios:
         self._place = lru_cache(maxsize=4096)(_or_refusal(self._placed))
         self._calls = lru_cache(maxsize=65536)(_or_refusal(self._call))
         self._barrier = lru_cache(maxsize=4096)(_barrier)
+
+    def __reduce__(self) -> tuple[type[Scenarios], tuple[object, ...]]:
+        """It is kept as what it was made of."""
+        return Scenarios, self._of_what
 
     def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> tuple[Place, int]:
         """And how many nodes are used."""

@@ -123,30 +123,41 @@ def computed(digest: str, make: Callable[[], bytes]) -> bytes:
         if there[:_SUM_B] == hashlib.sha256(there[_SUM_B:]).digest():
             return there[_SUM_B:]
     data = make()
+    keep(digest, data)
+    return data
+
+
+def keep(digest: str, data: bytes) -> None:
+    """Keep computed bytes under their digest, where they can be kept; the least recently written give way."""
+    folder = cache_root() / "computed"
     with contextlib.suppress(OSError, EnvironmentLack, writing.NotWritten):
         for each in (cache_root(), folder):
             make_private(each)
-        writing.replace(path, hashlib.sha256(data).digest() + data)
+        writing.replace(folder / digest, hashlib.sha256(data).digest() + data)
         newest_first = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns, reverse=True)
         totals_B = accumulate(file.stat().st_size for file in newest_first)
         for file, total_B in zip(newest_first, totals_B, strict=True):
             if total_B > MOST_COMPUTED_B:
                 file.unlink(missing_ok=True)
-    return data
 
 
-def answered(path: Path, asked: object, kind: type[Answer], make: Callable[[], Answer]) -> Answer:
-    """As `known`, for the content of a file or folder and for what is asked."""
+def contents(path: Path) -> list[tuple[str, str]]:
+    """The files of a file or folder, each with the digest of its content; none where one is a pipe, say."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     if not all(file.is_file() for file in files):
-        return make()  # a pipe can be read once
-    contents = [(str(file), hashlib.sha256(reading.content(file)).hexdigest()) for file in files]
-    return known((str(path), asked, contents), kind, make)
+        return []
+    return [(str(file), hashlib.sha256(reading.content(file)).hexdigest()) for file in files]
 
 
-def known(of: object, kind: type[Answer], make: Callable[[], Answer]) -> Answer:
-    """What `make` comes to, kept for all that it depends on (by its `repr`) and for this version of the code."""
-    digest = hashlib.sha256(f"{code_version()} {of!r}".encode()).hexdigest()
+def digest_of(*depends: object) -> str:
+    """Of all that something depends on, by its `repr`, and of this version of the code."""
+    return hashlib.sha256(f"{code_version()} {depends!r}".encode()).hexdigest()
+
+
+def answered(digest: str, kind: type[Answer], make: Callable[[], Answer]) -> Answer:
+    """What `make` answers, kept under this digest of all that it depends on; never under an empty one."""
+    if not digest:
+        return make()
     adapter = TypeAdapter(kind, config=ConfigDict(ser_json_inf_nan="constants"))
     return adapter.validate_json(computed(digest, lambda: adapter.dump_json(make())))
 

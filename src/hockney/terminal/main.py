@@ -216,6 +216,11 @@ def call(words: Sequence[str]) -> int:
             ),
             as_json,
         )
+    except ModuleNotFoundError as error:
+        name = (error.name or "hockney").partition(".")[0]
+        if name == "hockney":
+            raise
+        code = report(EnvironmentLack(f"the Python package {name} is missing", "install Hockney anew"), as_json)
     except typer.Abort:
         code = Incomplete.exit_code
     except BrokenPipeError:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from threading import Lock
 
 import numpy as np
@@ -23,7 +22,8 @@ from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import Scenario, Scenarios
 from hockney.records.keys import sizes_are_blocks
-from hockney.runner.cache import code_version, computed
+from hockney.runner.cache import digest_of
+from hockney.runner.remembered import remembered
 from hockney.statistics import CONFIDENCE, least_absolute_share
 
 _MOST = 4000
@@ -65,6 +65,8 @@ class CalibratedFit:
     chosen: Sequence[Scenario]
     held_above_B: float = _HELD_B
     has_port: bool = False
+    near: Array | None = None
+    """Parameters from which trials begin, where a calibration has them."""
 
     def __post_init__(self) -> None:
         self.mappings = self.training.points["mapping"].astype(str).tolist()
@@ -77,7 +79,6 @@ class CalibratedFit:
         self.sizes = np.array([scenario.size_B for scenario in self.chosen])
         self.steps = np.array([scenario.steps for scenario in self.chosen])
         self.drawn = self._sample(np.arange(len(self.chosen)), _MOST)
-        self._near: Array | None = None
         self._replays: dict[tuple[int, float, bool, float], Replay] = {}
 
     def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> ParameterLayout:
@@ -111,17 +112,16 @@ class CalibratedFit:
         choices = [getattr(layout, each.name) for each in fields(layout)]
         depends = [begin.tobytes(), near.tobytes(), measured_s.tobytes(), choices, self.training.statistic, steps]
         depends += [scenario.digest for scenario in self._scenarios(index)]
-        digest = hashlib.sha256(f"{code_version()} {depends!r}".encode()).hexdigest()
-        return Calibration.loaded(computed(digest, lambda: anew().data()), layout)
+        return remembered(digest_of(*depends), anew)
 
     def _begun(self, layout: ParameterLayout) -> Array:
         """The parameters from which trials begin: those of a calibration on points of all kinds."""
-        if self._near is None:
-            self._near = layout.start(self.start)
-            self._near = self.fitted(layout, self._trial(self.steps > 0), _STEPS).theta
+        if self.near is None:
+            self.near = layout.start(self.start)
+            self.near = self.fitted(layout, self._trial(self.steps > 0), _STEPS).theta
             # What passes shared links first is simulated anew.
             self._replays.clear()
-        return self._near
+        return self.near
 
     def _recorded(self, layout: ParameterLayout, index: Index, theta: Array) -> list[Replay]:
         """The traces of these points, under the protocols of a layout; each is recorded once."""
@@ -249,7 +249,7 @@ class CalibratedFit:
         layout = self.layout(step_from, above_B)
         index = self.drawn
         whole = self.fitted(layout, index, int(np.clip(2 * _MOST / index.size, 2, _STEPS)))
-        self._near = whole.theta
+        self.near = whole.theta
         groups = Groups()
         at = where_of(self._scenarios(index), self._mappings(index), groups)
         growth, weight = self.growth(layout)
@@ -265,7 +265,8 @@ class CalibratedFit:
             groups,
             Corrector(at, discrepancy, curves, curves.surfaces.left_out[index], weight),
             growth,
-            cache(lambda: self.between(layout)),
+            LeftOutSchedules(replace(self.training, beside={}), self.system, scenarios, layout, whole.theta),
+            dict(scenarios.missing),
             TrainedRuns.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
             localities(self.chosen) | self.times.measured,
@@ -350,6 +351,25 @@ class CalibratedFit:
 
     def _mappings(self, index: Index) -> list[str]:
         return [self.mappings[int(i)] for i in index]
+
+
+@dataclass(frozen=True)
+class LeftOutSchedules:
+    """See `Untrained`; made of what the calibration was made of, so that it can be kept unasked."""
+
+    training: Training
+    system: System
+    scenarios: Scenarios
+    layout: ParameterLayout
+    near: Array
+
+    @cached_property
+    def deviations(self) -> float | None:
+        """Of schedules left out one at a time."""
+        held_B, has_port = self.layout.held_above_B, self.layout.has_port
+        chosen = list(filter(None, self.scenarios.of_points(self.training.points)))
+        fit = CalibratedFit(self.training, self.system, chosen, held_B, has_port, self.near)
+        return fit.between(self.layout)
 
 
 def _largest_message_B(scenario: Scenario) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -63,6 +64,18 @@ def where_of(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Gro
     )
 
 
+class Untrained(Protocol):
+    """What training says of schedules that it never ran."""
+
+    @property
+    def deviations(self) -> float | None:
+        """How many deviations that the parameters leave open hold 95 % of the points of such a schedule.
+
+        None where nothing says so. It takes calibrations of its own, so only for whom it is.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class SimulatedPoints:
     """A calibration with its corrections, for points of one set of conditions."""
@@ -73,9 +86,9 @@ class SimulatedPoints:
     groups: Groups
     corrector: Corrector
     growth: ErrorGrowth
-    between: Callable[[], float | None]
-    """How many deviations that the parameters leave open hold 95 % of the points of a schedule that no training
-    point ran; None where nothing says so. It takes calibrations of its own, so only for whom it is."""
+    between: Untrained
+    missing: Mapping[str, str]
+    """Algorithms of training that cannot be simulated, with the reason."""
     runs: TrainedRuns
     most_ppn: int
     known: set[int]
@@ -91,6 +104,7 @@ class SimulatedPoints:
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         prediction, correction = unknown(len(points)), uncorrected(len(points))
+        self.scenarios.missing = dict(self.missing)
         by_point = self.scenarios.of_points(points, self.progress)
         unseen = localities(filter(None, by_point)) - self.known
         if NETWORK in unseen and not self.has_published_network:
@@ -152,7 +166,7 @@ class SimulatedPoints:
         corrected = self.corrector.at(points, where, beyond, simulated_ln)
         inside = np.hypot(corrected.reach, NORMAL * open_ln)
         is_new = np.array([scenario.label not in fit.layout.labels for scenario in scenarios])
-        if is_new.any() and (between := self.between()) is not None:
+        if is_new.any() and (between := self.between.deviations) is not None:
             inside = np.where(is_new, between * open_ln, inside)
         time_s = np.exp(simulated_ln + corrected.ln)
         width = np.exp(np.hypot(inside, self.growth.reach(beyond)))

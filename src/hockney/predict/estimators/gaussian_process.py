@@ -117,10 +117,10 @@ def surfaces_of(training: Training) -> Surfaces:
     surfaces: dict[Hashable, Surface] = {}
     unseen = np.full(len(at), np.nan)
     for key, index in chosen.items():
-        covariance = _measured(at[index], residual[index], parameters).covariance(parameters)
-        unseen[index], variance = left_out(covariance, residual[index])
+        measured = _measured(at[index], residual[index], parameters)
+        unseen[index], variance = left_out(measured.covariance(parameters), residual[index])
         factor = max(NORMAL_6, float(np.quantile(np.abs(unseen[index]) / np.sqrt(variance), CONFIDENCE)))
-        process = GaussianProcess(covariance, residual[index])
+        process = GaussianProcess(measured, parameters)
         surfaces[key] = Surface(trend, parameters, at[index], process, factor)
     return Surfaces(SURFACE, surfaces, "are of algorithms or placements that were not trained", unseen)
 

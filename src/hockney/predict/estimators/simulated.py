@@ -76,7 +76,7 @@ def calibrated(training: Training) -> Simulated:
     reasons: dict[str, str] = {}
     unused = np.ones(len(training.point_to_point), dtype=np.bool_)
     for key, index in positions(training.points, APART).items():
-        points = training.points.iloc[index].reset_index(drop=True)
+        points = _rows(training.points, index)
         words = dict(zip(APART, key, strict=True))  # type: ignore[call-overload]
         try:
             system = system_of(training, str(words["system"]))
@@ -104,12 +104,18 @@ def calibration_of(
     """The calibration on points of one set of conditions; None where fewer than `fewest` have a scenario."""
     scenarios = Scenarios(system, procedure_of(source, training.statistic, system), training.defaults)
     by_point = scenarios.of_points(training.points, training.progress)
-    usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
-    if len(usable) < fewest:
+    usable = np.flatnonzero([scenario is not None for scenario in by_point])
+    if usable.size < fewest:
         return scenarios, None
-    used = training.points.iloc[usable].reset_index(drop=True)
+    used = _rows(training.points, usable)
     chosen = [scenario for scenario in by_point if scenario is not None]
     return scenarios, CalibratedFit(replace(training, points=used), system, chosen)
+
+
+def _rows(points: pd.DataFrame, index: NDArray[np.intp]) -> pd.DataFrame:
+    """The points at these positions, numbered anew; the points themselves where these are all: they are kept."""
+    is_whole = len(index) == len(points) and isinstance(points.index, pd.RangeIndex)
+    return points if is_whole else points.iloc[index].reset_index(drop=True)
 
 
 def system_of(training: Training, name: str) -> System:

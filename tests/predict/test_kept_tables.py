@@ -1,0 +1,97 @@
+"""What a table comes to is kept: another question of it calibrates nothing, and has the same answer."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.predict.estimators._fitting import CalibratedFit
+from hockney.predict.every_algorithm import predict_collective
+from hockney.predict.options import CollectiveCase
+
+RANKS, SIZES_B = (2, 4, 8, 16, 32), (8, 512, 4096, 32768)
+HEAD = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,source"
+TABLES = {
+    "named": ("Open MPI 4.1.5", ("tuned:binomial", "tuned:linear"), "node"),
+    "a default of its version": ("Open MPI 4.1.5", ("tuned:binomial", "default"), "node"),
+    "a default of its times": ("", ("binomial", "default"), "node"),
+    "no schedule": ("MPI of nobody", ("secret",), ""),
+}
+
+
+@pytest.fixture(params=TABLES)
+def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Broadcasts of some algorithms, on nodes with a rank each."""
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
+    mpi, algorithms, mapping = TABLES[request.param]
+    rows = [HEAD]
+    for number, algorithm in enumerate(algorithms):
+        for ranks, size_B in product(RANKS, SIZES_B):
+            time_us = (1 + number / 8) * (ranks.bit_length() - 1) * (1 + size_B / 1000)
+            rows.append(
+                f"s,{mpi},bcast,{algorithm},{mapping},{ranks},1,{ranks},{size_B},completion,{time_us},0,osu"
+            )
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def answer(table: Path, ranks: int, size_B: int, system: str = "") -> str:
+    place = {"system": system, "mapping": "node", "ppn": 1} if system else {"ppn": 1}
+    asked = {"operation": "bcast", "ranks": ranks, "sizes_B": [size_B], "table": table, **place}
+    case = CollectiveCase.model_validate(asked)
+    return repr(predict_collective(case))
+
+
+class CalibratedAgain(Exception):
+    """What is kept would have been enough."""
+
+
+def refuse(_: CalibratedFit, _of: object) -> None:
+    raise CalibratedAgain
+
+
+def test_another_question_of_a_table_calibrates_nothing(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [(8, 1024), (64, 2**20)]
+    alone = []
+    for question in asked:
+        alone.append(answer(table, *question))
+        shutil.rmtree(table.parent / "cache")
+    assert "time_s=None" not in "".join(alone)
+    answer(table, 16, 100)
+    answer(table, 48, 2**19)
+    monkeypatch.setattr(CalibratedFit, "run", refuse)
+    assert [answer(table, *question) for question in asked] == alone
+
+
+@pytest.mark.parametrize("table", ["named"], indirect=True)
+def test_another_table_or_system_is_another(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer(table, 8, 1024)
+    monkeypatch.setattr(CalibratedFit, "run", refuse)
+    with pytest.raises(CalibratedAgain):
+        answer(table, 8, 1024, system="orfeo-epyc")
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("1.008", "1.009"), encoding="utf-8")
+    with pytest.raises(CalibratedAgain):
+        answer(table, 8, 1024)
+
+
+@pytest.mark.parametrize("table", ["named"], indirect=True)
+def test_a_damaged_table_is_learned_again(table: Path) -> None:
+    before = answer(table, 8, 1024)
+    for file in (table.parent / "cache" / "computed").iterdir():
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 1
+        file.write_bytes(data)
+    assert answer(table, 8, 1024) == before
+
+
+def test_a_machine_beside_a_table_is_refused() -> None:
+    case = CollectiveCase(operation="bcast", ranks=8, table=Path("table.csv"), machine=Path("machine.json"))
+    with pytest.raises(RequestError, match="--machine means nothing with --table"):
+        predict_collective(case)
