@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +16,12 @@ from hockney.models.effects._scaffold import time
 from hockney.models.effects.base import Effect
 from hockney.network.topologies.base import Network
 from hockney.network.traffic.measured import HopLines, Pair, between_nodes, by_hops, hosts_of, nodes_by_name
-from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.records.series import completed
 from hockney.words import grouped
+
+if TYPE_CHECKING:
+    from hockney.records.contents import Contents
 
 HOPS = "hops"
 """The name of the effect: `per_hop_s` is the latency of a link, its points are the lines of all sizes."""

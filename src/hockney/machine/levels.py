@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +21,15 @@ from hockney.machine.file import (
 )
 from hockney.models.base import PREFERRED, models
 from hockney.records.causes import NOT_SEEN
-from hockney.records.contents import Contents
 from hockney.records.exponents import PRIOR, PRIOR_SPREAD, Exponents, reference_exponents
 from hockney.records.levels import MOST_DRIFT, Level, may_drift
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, ranks_of, settle
 from hockney.statistics import NORMAL
 from hockney.units import format_time, percent
+
+if TYPE_CHECKING:
+    from hockney.records.contents import Contents
 
 Words = tuple[str, ...]
 Fitted = Callable[[Sequence[Record]], Mapping[Words, Entry]]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -17,12 +17,14 @@ from hockney.errors import RequestError
 from hockney.machine.placement import Placement, placement, placement_of_pair
 from hockney.machine.system import LEVELS, System, find_system, known_systems
 from hockney.machine.system_of_table import ORDERS
-from hockney.records import contents, table
-from hockney.records.contents import Contents
+from hockney.records import table
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.record import Locality, Record
 from hockney.units import counted
 from hockney.vocabulary import HOW_RANKS_WERE_MAPPED, WHERE_RANKS_WERE
+
+if TYPE_CHECKING:
+    from hockney.records.contents import Contents
 
 
 class PairRow(NamedTuple):
@@ -244,6 +246,9 @@ def read(
 
     `then` is what becomes of records whose ranks are placed.
     """
+    # Whoever asks for a table does not wait for what campaigns hold.
+    from hockney.records import contents
+
     localities = Localities(systems)
     held = contents.read(path, lambda records: then(localities.of_records(records)))
     return replace(

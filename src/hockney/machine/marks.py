@@ -6,14 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from hockney.machine.file import Entry, Noise, Point
 from hockney.machine.select import titles
 from hockney.records.answers import Answer, Timed
 from hockney.records.columns import POINT, VISITED
-from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.units import counted, format_bytes, percent
+
+if TYPE_CHECKING:
+    from hockney.records.contents import Contents
 
 DISTURBED_SHARE = 0.05
 """Share of samples set aside above which a reader is warned, and a time is marked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,12 @@ from hockney.network.topologies.base import Network
 from hockney.network.traffic.base import Links
 from hockney.network.traffic.measured import hosts_of, nodes_by_name
 from hockney.network.traffic.walk import hops
-from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 from hockney.records.series import completed
 from hockney.words import grouped
+
+if TYPE_CHECKING:
+    from hockney.records.journal import LaunchLine
 
 APART = 0.05
 """Places whose times differ by a smaller share are one series."""

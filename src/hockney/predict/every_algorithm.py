@@ -34,7 +34,6 @@ from hockney.predict.options import CollectiveCase, MessageCosts
 from hockney.predict.place import Place
 from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
-from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.cache import answered, contents, digest_of
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, offered
@@ -76,6 +75,8 @@ def predict_collective(case: CollectiveCase, progress: Progress = silent) -> Pre
         raise RequestError("--machine means nothing with --table", "its own times say what messages cost")
     path, described = case.table, find_system(case.system) if case.system else None
     if path.is_dir():
+        from hockney.records.folder import Campaign
+
         Campaign.open(path)  # whatever else it is, not all of its files need be read to refuse it
     written = Path(case.algorithm or "")
     schedule = reading.content(written) if written.suffix == ENDING and written.is_file() else b""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,6 @@ from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.columnar import RecordColumns, rows_of_csv, without_last_comma
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED, mistyped
-from hockney.records.defaults import defaults_of
-from hockney.records.folder import Campaign
-from hockney.records.journal import LaunchLine, StoredPlan
 from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record
@@ -30,6 +27,9 @@ from hockney.records.statistic import RATES, STATISTICS
 from hockney.records.visits import Choice, choice_of, levels_of, settle
 from hockney.registry import did_you_mean
 from hockney.words import listed
+
+if TYPE_CHECKING:
+    from hockney.records.journal import LaunchLine
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
@@ -205,6 +205,11 @@ def load(path: Path, statistic: str = "", *, as_text: bool = True) -> pd.DataFra
     statistic, a line that is cut short.
     """
     if path.is_dir():
+        # What a campaign's files hold takes longer to load than most answers from a table.
+        from hockney.records.defaults import defaults_of
+        from hockney.records.folder import Campaign
+        from hockney.records.journal import StoredPlan
+
         campaign = Campaign.open(path)
         plan = StoredPlan()
         with suppress(RequestError):  # only fits need the plan

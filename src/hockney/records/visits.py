@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from operator import attrgetter
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
-from hockney.records.journal import StoredPlan
 from hockney.records.launches import LEAST_FREEDOM
 from hockney.records.levels import Array, Level, common, find_levels, groups_at, quietest, strayed
 from hockney.records.record import Bracketed, Record, Wanted
@@ -37,6 +37,9 @@ from hockney.statistics import (
     typical_variance,
 )
 from hockney.words import grouped
+
+if TYPE_CHECKING:
+    from hockney.records.journal import StoredPlan
 
 Ranks = tuple[object, ...]
 """What says which ranks a record's references are of."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,11 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.views import View, Views, statement
-from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Locality
 from hockney.registry import Registry
 from hockney.statistics import mean_reach
 from hockney.words import grouped
+
+if TYPE_CHECKING:
+    from hockney.records.effect_record import EffectRecord
 
 Cell = float | int | str | bool | None
 
@@ -87,7 +90,7 @@ class Effect(BaseModel):
         getattr(self.views, view).append(statement(text, where, source, mathematics))
 
 
-Fill = Callable[[Effect, Sequence[EffectRecord]], None]
+Fill: TypeAlias = "Callable[[Effect, Sequence[EffectRecord]], None]"
 Least = Mapping[str, float] | None
 
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.records import columns
-from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.records.series import default_statistic
 from hockney.records.table import does_nothing
 from hockney.records.visits import ByLaunch, visits_by_launch
 from hockney.schedule.catalogue import signature
 from hockney.statistics import pooled
+
+if TYPE_CHECKING:
+    from hockney.records.contents import Contents
 
 OURS = "hockney"
 """The source of what this program measured."""

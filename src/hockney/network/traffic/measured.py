@@ -17,10 +17,12 @@ from hockney.network.topologies.base import Network
 from hockney.network.traffic.base import Links
 from hockney.network.traffic.patterns import rank_number, read_lines
 from hockney.network.traffic.walk import hops
-from hockney.records.folder import Campaign
-from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 from hockney.statistics import t_reach
+
+if TYPE_CHECKING:
+    from hockney.records.folder import Campaign
+    from hockney.records.journal import LaunchLine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +48,7 @@ def between_nodes(records: Iterable[Record], launches: Iterable[LaunchLine]) -> 
 
     known = {launch.id: launch for launch in launches}
     rows = [
-        (*sorted(_hosts(known.get(record.launch, LaunchLine()), record.pair)), record.bytes, record.value)
+        (*sorted(_hosts(known.get(record.launch), record.pair)), record.bytes, record.value)
         for record in records
         if (record.operation, record.statistic, record.locality) == ("pingpong", "one_way", "network")
         and record.verified is not False
@@ -82,12 +84,12 @@ def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tupl
     return size, [Pair((a, b), time_s) for (a, b), time_s in zip(there.index, there.to_numpy(), strict=True)]
 
 
-def _hosts(launch: LaunchLine, pair: str) -> tuple[str, str]:
-    host = {str(place.rank): place.host for place in launch.ranks}
+def _hosts(launch: LaunchLine | None, pair: str) -> tuple[str, str]:
+    host = {str(place.rank): place.host for place in launch.ranks} if launch else {}
     ends = pair.split("-")
     if len(ends) != 2 or not all(host.get(end) for end in ends):
         raise RequestError(
-            f"launch {launch.id!r} does not say where the ranks {pair!r} were",
+            f"launch {launch.id if launch else ''!r} does not say where the ranks {pair!r} were",
             "only campaigns of `hockney measure` do; imported tables name no hosts",
         )
     return host[ends[0]], host[ends[1]]

@@ -67,6 +67,8 @@ class CalibratedFit:
     has_port: bool = False
     near: Array | None = None
     """Parameters from which trials begin, where a calibration has them."""
+    order: Array | None = None
+    """Those under which traces are recorded, where they are not these."""
 
     def __post_init__(self) -> None:
         self.mappings = self.training.points["mapping"].astype(str).tolist()
@@ -104,7 +106,7 @@ class CalibratedFit:
         begin, near, measured_s = layout.start(self.start), self._begun(layout), self.measured_s[index]
 
         def anew() -> Calibration:
-            replays = self._recorded(layout, index, near)
+            replays = self._recorded(layout, index, near if self.order is None else self.order)
             return calibrate(replays, measured_s, layout, begin, near=near, steps=steps, replayed=self._replay)
 
         if index.size < _KEPT_FROM:
@@ -248,6 +250,7 @@ class CalibratedFit:
         step_from = self.step(above_B)
         layout = self.layout(step_from, above_B)
         index = self.drawn
+        begun = self._begun(layout)
         whole = self.fitted(layout, index, int(np.clip(2 * _MOST / index.size, 2, _STEPS)))
         self.near = whole.theta
         groups = Groups()
@@ -265,7 +268,9 @@ class CalibratedFit:
             groups,
             Corrector(at, discrepancy, curves, curves.surfaces.left_out[index], weight),
             growth,
-            LeftOutSchedules(replace(self.training, beside={}), self.system, scenarios, layout, whole.theta),
+            LeftOutSchedules(
+                replace(self.training, beside={}), self.system, scenarios, layout, whole.theta, begun
+            ),
             dict(scenarios.missing),
             TrainedRuns.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
@@ -328,12 +333,12 @@ class CalibratedFit:
         if not parts:
             return None
         ends = np.cumsum([others.size for _, others in parts])
-        self._begin("calibrating without each schedule", (_TRIED + 1) * ends[-1])
+        self._begin("calibrating without each schedule", (_TRIED + 2) * ends[-1])
         off: list[Array] = []
         for (asked, others), end in zip(parts, ends, strict=True):
             fit = self.fitted(layout, others)
             # It may have settled early.
-            self._replayed = (_TRIED + 1) * end - 1
+            self._replayed = (_TRIED + 2) * end - 1
             self._replay()
             # What the schedule itself was seen to do, its correction and its protocol, goes with its name.
             nameless = [replace(scenario, label="") for scenario in self._scenarios(asked)]
@@ -362,13 +367,14 @@ class LeftOutSchedules:
     scenarios: Scenarios
     layout: ParameterLayout
     near: Array
+    order: Array
 
     @cached_property
     def deviations(self) -> float | None:
         """Of schedules left out one at a time."""
         held_B, has_port = self.layout.held_above_B, self.layout.has_port
         chosen = list(filter(None, self.scenarios.of_points(self.training.points)))
-        fit = CalibratedFit(self.training, self.system, chosen, held_B, has_port, self.near)
+        fit = CalibratedFit(self.training, self.system, chosen, held_B, has_port, self.near, self.order)
         return fit.between(self.layout)
 
 
