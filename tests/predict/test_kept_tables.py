@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -25,7 +24,7 @@ TABLES = {
 
 
 @pytest.fixture(params=TABLES)
-def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Broadcasts of some algorithms, on nodes with a rank each."""
     monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
     mpi, algorithms, mapping = TABLES[request.param]

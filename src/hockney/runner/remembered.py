@@ -20,7 +20,7 @@ class KeptByFields:
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    def __getstate__(self) -> dict[str, object]:
+    def __getstate__(self) -> object:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
