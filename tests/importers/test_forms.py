@@ -104,6 +104,14 @@ def test_a_comma_before_three_digits_is_not_guessed() -> None:
     assert imported.warnings[0].startswith("f:5: not a row of this table")
 
 
+def test_commas_between_thousands_are_left_out() -> None:
+    """A size is a whole number; a value that has a point, too, has no decimal comma."""
+    imported = read(HEAD + "1\t1.01\n1,024\t9.50\n4,194,304\t1,380.25\n")
+    made = {record.bytes: record.value for record in imported.records}
+    assert made == pytest.approx({1: 1.01e-6, 1024: 9.5e-6, 4194304: 1380.25e-6})
+    assert imported.left_out() == []
+
+
 def test_json_that_was_cut_inside_a_number() -> None:
     text = json.dumps({"stdout": TABLE})
     imported = read(text[: text.index("120.25") + 4])

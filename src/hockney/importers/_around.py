@@ -220,7 +220,8 @@ def _told(where: str, said: _Facts, settings: _Facts, launches: Sequence[LaunchT
     facts = said | {name: fact for name, fact in own.items() if fact.value or name not in said}
     total = _completed(job).get("ranks")
     is_of_job = not any(each.keys() & set(COUNTS) for each in every)
-    if total and (is_of_job or ("ranks" in facts and facts["ranks"].value == total.value)):
+    # A job's nodes are those of its runs on all of its ranks, and of runs that no line counts.
+    if total and (facts["ranks"].value == total.value if "ranks" in facts else is_of_job):
         facts = {"ranks": total, **job, **facts}
     return AroundTable(_completed(facts), settings, against)
 

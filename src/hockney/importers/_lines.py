@@ -19,6 +19,8 @@ _CLOCK = re.compile(
 # As many digits as a 64-bit integer has; what is longer is no measurement, and no finite float either.
 _WHOLE = re.compile(r"\d{1,19}", re.ASCII)
 _NUMBER = re.compile(r"\d{1,19}(?:\.\d{1,19})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+", re.ASCII)
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"(\d+),(\d{1,2})((?:[eE][+-]?\d{1,2})?)", re.ASCII)
 
 _QUOTED = re.compile(
@@ -198,8 +200,18 @@ class Prefix:
 
 
 def plain_number(cell: str) -> str:
-    """A cell with a decimal point for its comma: `1,01`, not `1,024`, which may be a thousand."""
+    """A cell with a decimal point for its comma, and without those of thousands: `1,01`, `1,380.25`.
+
+    Not `1,024`, which may be either.
+    """
+    if _THOUSANDS.fullmatch(cell):
+        return cell.replace(",", "")
     return _DECIMAL_COMMA.sub(r"\1.\2\3", cell) if _DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+def plain_size(cell: str) -> str:
+    """A whole number without the commas of its thousands: `1,024`."""
+    return cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell
 
 
 def is_size(token: str) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from hockney.importers._around import around_tables
-from hockney.importers._lines import Prefix, TextLine, is_number, plain_number, split_lines
+from hockney.importers._lines import Prefix, TextLine, is_number, plain_number, plain_size, split_lines
 from hockney.importers.base import NOTHING, Given, Imported
 from hockney.records.record import Record
 from hockney.records.statistic import StatisticName
@@ -105,9 +105,12 @@ class TableReader(ABC, Generic[Table]):
         table.separators = "".join(set(content) & set(",;|"))
 
     def cells(self, table: Table, content: str) -> list[str]:
-        """The cells of a row, with decimal points."""
+        """The cells of a row, with decimal points; sizes are whole."""
         blanks = content.translate(dict.fromkeys(map(ord, table.separators), " "))
-        return [plain_number(cell) for cell in blanks.split()]
+        is_size = {at for at, column in enumerate(table.columns) if column == self.size_column}
+        return [
+            plain_size(cell) if at in is_size else plain_number(cell) for at, cell in enumerate(blanks.split())
+        ]
 
     @abstractmethod
     def fits(self, column: str, cell: str) -> bool:
