@@ -27,6 +27,17 @@ def table(source: str, *statistics: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@pytest.mark.parametrize("is_rough", [False, True])
+def test_times_of_none_of_the_candidates_are_so_unless_costs_of_messages_alone_say(is_rough: bool) -> None:
+    """Six times as long as what either takes, at the last sizes more: a network may do that to a simulation."""
+    points = table("one", MEAN).assign(time_s=lambda frame: frame["time_s"] * (5.0 + frame["bytes"] / 128))
+    ln_s = np.tile([0.0, 0.1], (len(points), 1))
+    errors = np.full(ln_s.shape, 0.1)
+    found = chains(points, [Expected(ln_s, errors, errors, np.exp(ln_s), is_rough)], MEAN)
+    cells = [cell for chain in found for cell in chain.cells]
+    assert all(cell.is_none != is_rough for cell in cells)
+
+
 def shares(points: pd.DataFrame, source: str) -> np.ndarray:
     """Probabilities of the states in each cell of that source."""
     shape = (len(points), 2)

@@ -38,10 +38,12 @@ DRAWS = 20
 EVENNESS = 2.0
 """Shape of the gamma distribution, of mean 1, that they are of: 1 would be the Bayesian bootstrap of single
 curves, and each piece is of several. Chosen on `bcast` in `data/orfeo-epyc`, on its training ranks."""
-NONE = 0.8
-"""Probability of none of the candidates from which on that is the answer."""
 _LIKELIER = 0.5
 """Of two, the one of more than this probability."""
+NONE_ROUGH = 0.99
+"""The same of none of the candidates, where costs of messages alone say what they take: distances and shared links
+make a candidate's own times miss as much as another algorithm's would. No candidate of eight systems reaches it
+(`bench/identify_simulated`)."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class ChainCell:
     `share`, shape (candidates + 1,): probability of each candidate, last of none. `names`: the candidates of each
     name in the set, None where it cannot be told. `best`: the state most probable at this size. `plain_s`,
     shape (mappings, candidates): seconds by the costs that all schedules share. `same`: which candidates are one
-    name, see `alike`.
+    name, see `alike`. `is_rough`: as of `Expected`.
     """
 
     ranks: int
@@ -76,11 +78,12 @@ class ChainCell:
     best: int
     plain_s: Array
     same: NDArray[np.bool_]
+    is_rough: bool = False
 
     @property
     def is_none(self) -> bool:
         """Whether no candidate fits the times within its error."""
-        return float(self.share[-1]) > NONE
+        return float(self.share[-1]) > (NONE_ROUGH if self.is_rough else _LIKELIER)
 
 
 @dataclass(frozen=True)
@@ -259,7 +262,10 @@ def _closed(chain: _Open, share: Array, joint: Array, expected: Expected) -> Cha
     for size_B, rows, own in zip(chain.run.size_B, chain.rows, share, strict=True):
         plain_s, deviation = expected.plain_s[rows], np.hypot(expected.model[rows], expected.noise[rows])
         same = alike(plain_s, expected.ln_s[rows], deviation)
-        cells.append(ChainCell(chain.run.ranks, size_B, own, names(own, same), int(own.argmax()), plain_s, same))
+        best = int(own.argmax())
+        cells.append(
+            ChainCell(chain.run.ranks, size_B, own, names(own, same), best, plain_s, same, expected.is_rough)
+        )
     return Chain(chain.key, cells, _changes(cells, joint))
 
 
