@@ -41,8 +41,8 @@ curves, and each piece is of several. Chosen on `bcast` in `data/orfeo-epyc`, on
 _LIKELIER = 0.5
 """Of two, the one of more than this probability."""
 NONE_ROUGH = 0.99
-"""The same of none of the candidates, where costs of messages alone say what they take: distances and shared links
-make a candidate's own times miss as much as another algorithm's would. No candidate of eight systems reaches it
+"""The same of none of the candidates, where costs of messages alone say what they take: distances and shared
+links make a candidate miss its own times as much as another's. No candidate of eight systems reaches it
 (`bench/identify_simulated`)."""
 
 
