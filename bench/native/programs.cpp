@@ -95,6 +95,19 @@ void ring(int n, int steps, int) {
         }
 }
 
+// Halos travel while the rank works on what they do not touch.
+void ahead(int n, int steps, int) {
+    Vector x(static_cast<std::size_t>(n), 1), edge(64, 1), theirs(edge);
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    for (int step = 0; step < steps; ++step) {
+        MPI_Request requests[2];
+        MPI_Irecv(theirs.data(), 64, MPI_DOUBLE, left, 4, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(edge.data(), 64, MPI_DOUBLE, right, 4, MPI_COMM_WORLD, &requests[1]);
+        relax(x, 4);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
 // A Fourier transform's shape: work on lines, transpose, work again, transpose back.
 void transpose(int n, int steps, int) {
     const int block = std::max(1, n / ranks);
@@ -167,7 +180,8 @@ int main(int count, char** words) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const std::map<std::string, std::function<void(int, int, int)>> programs{
         {"jacobi", jacobi},     {"cg", cg},       {"ring", ring}, {"transpose", transpose},
-        {"training", training}, {"sweep", sweep}, {"farm", farm}};
+        {"training", training}, {"sweep", sweep}, {"farm", farm},
+        {"ahead", ahead}};
     const auto found = count > 3 ? programs.find(words[1]) : programs.end();
     if (found == programs.end()) {
         std::fprintf(stderr, "programs NAME ELEMENTS STEPS [ROWS_OF_GRID]\n");
