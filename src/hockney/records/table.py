@@ -205,7 +205,6 @@ def load(path: Path, statistic: str = "", *, as_text: bool = True) -> pd.DataFra
     statistic, a line that is cut short.
     """
     if path.is_dir():
-        # What a campaign's files hold takes longer to load than most answers from a table.
         from hockney.records.defaults import defaults_of
         from hockney.records.folder import Campaign
         from hockney.records.journal import StoredPlan
