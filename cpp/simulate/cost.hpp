@@ -19,7 +19,8 @@ namespace hockney {
 //   leaves when the request has come, the receive is posted and the answer is back (S of LogGPS). node_link:
 //   what the message takes of the time of its nodes' links into the network, which the ranks of a node share
 //   (max-rate; Gropp, Olson and Samfass 2016);   network_link: of each link between the nodes;
-//   hop: how long its head takes from one of those links to the next.
+//   hop: how long its head takes from one of those links to the next;   duplex: what it takes, at either end,
+//   of what the messages of a rank share in both directions.
 enum class Term : std::uint8_t {
     send,
     receive,
@@ -30,9 +31,10 @@ enum class Term : std::uint8_t {
     insert,
     node_link,
     network_link,
-    hop
+    hop,
+    duplex
 };
-constexpr std::size_t term_count = 10;
+constexpr std::size_t term_count = 11;
 
 // Handshakes that are none: the message is the sender's no more as soon as it is sent, or when it is out.
 constexpr double buffered = -1, held = -2;

@@ -1,5 +1,6 @@
 // When things happen: the clocks of ranks, messages and links, moved on by one event after another. The
-// events come in an order in which each finds what it depends on (order.hpp).
+// events come in an order in which each finds what it depends on (order.hpp). One file, because all that
+// happens moves the same clocks.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "both_ways.hpp"
 #include "cost.hpp"
 #include "fluid.hpp"
 #include "intake.hpp"
@@ -94,6 +96,7 @@ class Evaluator {
             see(meeting.posted);
         }
         for (Intake<Time>& intake : intakes_) intake.each(see);
+        both_ways_.each(see);
         see(released_);
     }
 
@@ -128,6 +131,9 @@ class Evaluator {
     }
     double cost_s(const Event& event, Term term) const { return costs_.time_s[entry(event, term)]; }
 
+    Time both(const Event& event, std::int32_t rank, const Time& ready) {
+        return both_ways_.take(rank, ready, entry(event, Term::duplex), sums_, room_);
+    }
     Time plus(const Time& time, std::size_t cost, double times = 1) { return sums_.plus(time, cost, times); }
 
     void take(const Event& event) {
@@ -167,6 +173,7 @@ class Evaluator {
             case Op::finish:
                 finish_[event.step * ranks_.size() + static_cast<std::size_t>(event.rank)] = me.processor;
                 if (!intakes_.empty()) intakes_[static_cast<std::size_t>(event.rank)] = {};
+                both_ways_.forget(event.rank);
                 if (!phase_.empty()) ++phase_[static_cast<std::size_t>(event.rank)];
         }
     }
@@ -233,6 +240,7 @@ class Evaluator {
         const bool has_port = cost_s(event, Term::gap) > 0;
         const auto from = static_cast<std::size_t>(sender);
         Time head = has_port ? leave(from, ready, entry(event, Term::gap)) : ready;
+        if (cost_s(event, Term::duplex) > 0) both(event, sender, head);
         if (network_ != nullptr && flows(event)) {
             if (slot(event) >= start_.size()) room_.resize(start_, slot(event) + 1);
             start_[slot(event)] = head;
@@ -343,6 +351,7 @@ class Evaluator {
         Time here = arrival_[slot(event)];
         if (timeline_ != nullptr)
             timeline_->arrival_s[static_cast<std::size_t>(event.rank)][event.step] = here.s;
+        const Time arrived = here;
         if (cost_s(event, Term::drain) > 0) {
             const auto r = static_cast<std::size_t>(event.rank);
             const std::size_t drain = entry(event, Term::drain);
@@ -356,6 +365,12 @@ class Evaluator {
                 here = later(here, plus(in_[r], drain));
             }
             in_[r] = here;
+        }
+        if (cost_s(event, Term::duplex) > 0) {
+            const Time through = both(event, event.rank, plus(arrived, entry(event, Term::transfer), -1));
+            // Alone it takes as long to drain.
+            here =
+                later(here, plus(plus(through, entry(event, Term::transfer)), entry(event, Term::drain), -1));
         }
         if (waits_ != nullptr) idle(event, me, here.s, started_s_[slot(event)]);
         me.processor = later(me.processor, here);
@@ -371,8 +386,9 @@ class Evaluator {
     std::vector<Port<Time>> ports_;      // by rank, where messages meet
     std::vector<Time> in_;               // by rank, where messages take time to drain
     std::vector<Intake<Time>> intakes_;  // by rank, where receives are overtaken
-    std::vector<Time> queue_;            // by rank, where senders wait for it
-    std::vector<Time> arrival_;          // by slot
+    BothWays<Time> both_ways_;
+    std::vector<Time> queue_;    // by rank, where senders wait for it
+    std::vector<Time> arrival_;  // by slot
     std::vector<Meeting> meeting_;
     std::vector<Time> left_;  // by slot: when a message is out of its sender's hands
     Time released_;           // the last link that the latest message took

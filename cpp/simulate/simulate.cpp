@@ -166,25 +166,6 @@ class Recorder {
     Sink sink_;
 };
 
-// Counts of costs on terms of their own, as those of the curves that they are paid by.
-void as_usual(const Sizes& sizes, const Costs& costs, const CostCurves& curves, std::vector<double>& counts) {
-    for (std::size_t size = 0; size < costs.sizes(); ++size) {
-        const Terms terms = sizes.terms(size);
-        if (terms.are_usual()) continue;
-        const auto first = counts.begin() + static_cast<std::ptrdiff_t>(costs.entry(size, 0));
-        std::for_each(first, first + static_cast<std::ptrdiff_t>(costs.row()),
-                      [&](double& count) { count *= terms.factor; });
-        for (std::size_t locality = 0; terms.is_synchronous && locality < curves.message.size(); ++locality) {
-            const auto handshake = static_cast<std::size_t>(Term::handshake);
-            if (curves.message[locality][handshake].at(sizes.all()[size]) >= 0) continue;
-            // It is a message without data: sizes begin with 0.
-            double& count = counts[costs.entry(size, locality) + handshake];
-            counts[costs.entry(0, locality) + static_cast<std::size_t>(Term::transfer)] += count;
-            count = 0;
-        }
-    }
-}
-
 template <class Time>
 Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes,
               const ReplayWriter* replayed) {

@@ -65,4 +65,7 @@ struct Workload {
     const Course& course(int phase) const { return courses[static_cast<std::size_t>(phase)]; }
 };
 
+// Counts of costs on terms of their own become those of the curves that they are paid by.
+void as_usual(const Sizes& sizes, const Costs& costs, const CostCurves& curves, std::vector<double>& counts);
+
 }  // namespace hockney

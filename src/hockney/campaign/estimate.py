@@ -14,7 +14,7 @@ from hockney.campaign.visits_so_far import LEAST_BUDGET_S, VisitsSoFar, visits_o
 from hockney.campaign.work import Work
 from hockney.errors import HockneyError
 from hockney.records.answers import Candidate, Kind
-from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, CollectiveKey, Key, PairKey
+from hockney.records.keys import COLLECTIVES, MESSAGES, CollectiveKey, Key, PairKey
 from hockney.records.record import Locality
 from hockney.runner.build import is_built
 from hockney.runner.find import find
@@ -136,7 +136,7 @@ def series(plan: Plan) -> list[Key]:
     places: list[Locality] = list(inventory().localities[: max(1, plan.ranks - 1)]) or ["package"]
     places += ["network"] if len(plan.hosts) > 1 or (plan.nodes or 1) > 1 else []
     kernels = [name for name in plan.operations if name not in COLLECTIVES] or (
-        [] if plan.operations else list(POINT_TO_POINT)
+        [] if plan.operations else list(MESSAGES)
     )
     pairs: list[Key] = [
         PairKey(name, place, pair, pair + 1, cache)

@@ -11,7 +11,7 @@ from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.visits_so_far import samples_asked
 from hockney.records.answers import Measurement
-from hockney.records.keys import COLLECTIVES, POINT_TO_POINT, CollectiveKey, Key, PairKey
+from hockney.records.keys import COLLECTIVES, MESSAGES, CollectiveKey, Key, PairKey
 from hockney.records.record import Record
 from hockney.runner.session import Refused, Session, operations
 
@@ -36,7 +36,7 @@ class Offer:
         hello = running.hello
         known = [kernel.name for kernel in hello.operations]
         # All of them the most informative first: a campaign that ends early has these.
-        named = plan.operations or [name for name in POINT_TO_POINT if name in known]
+        named = plan.operations or [name for name in MESSAGES if name in known]
         self._kernels = operations(hello, [name for name in named if name not in COLLECTIVES])
         self._kinds = {(known.operation, known.algorithm): known.kind for known in hello.algorithms}
         chosen = collectives.choose(hello.algorithms, plan, elsewhere)

@@ -26,7 +26,7 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.network.topologies.base import Network
 from hockney.records.columns import SERIES
 from hockney.records.contents import Contents
-from hockney.records.keys import COLLECTIVES, OVERHEADS, POINT_TO_POINT, TRANSFERS
+from hockney.records.keys import COLLECTIVES, ENTRIES, OVERHEADS, POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Record
 from hockney.records.series import POOLED, Caches, Series, pool, series, texts
 from hockney.records.statistic import RATES
@@ -142,7 +142,7 @@ def fitted(
 
     def fit_records(records: Sequence[Record]) -> dict[Words, Entry]:
         timed = [record for record in records if record.operation in POINT_TO_POINT]
-        has_transfers = any(record.operation in TRANSFERS for record in timed)
+        has_transfers = any(record.operation in ENTRIES for record in timed)
         return fit_entries(rows_of(timed, launches), timed) if has_transfers else {}
 
     frame = with_times(contents.frame)
@@ -151,7 +151,7 @@ def fitted(
     )
     operations, settled = set(frame["operation"].unique()), contents.settled
     has_collectives = bool(operations & set(COLLECTIVES))
-    has_entries = bool(operations & set(TRANSFERS)) or not (answers or has_collectives)
+    has_entries = bool(operations & set(ENTRIES)) or not (answers or has_collectives)
     by_words = fit_entries(contents.frame, settled.records, settled.elsewhere) if has_entries else {}
     add_levels(by_words, _by_words(settled.records), contents, fit_records)
     add_exponents(by_words, _by_words(contents.records), contents.levels)
@@ -190,7 +190,7 @@ def fitted(
 def reviewed(contents: Contents) -> tuple[list[Entry], Provenance]:
     """Its entries without fits, and what limits trust in it, as its machine file says it."""
     entries: list[Entry] = []
-    if set(contents.frame["operation"].unique()) & set(TRANSFERS):
+    if set(contents.frame["operation"].unique()) & set(ENTRIES):
         settled = contents.settled
         source = _source(contents, contents.frame, settled.records, settled.elsewhere, None)
         entries = [_entry(group, source, with_fits=False) for group in _groups(source)]
@@ -277,7 +277,7 @@ def _by_words(records: Iterable[Record]) -> dict[Words, list[Record]]:
 def _groups(source: _Source) -> list[list[Series]]:
     """The series of every entry; operations in their usual order, then localities, nearest first."""
     measured = {words[_FIXED.index("operation")] for words in source.rows}
-    there = [operation for operation in TRANSFERS if operation in measured]
+    there = [operation for operation in ENTRIES if operation in measured]
     groups = grouped((member for operation in there for member in series(source.frame, operation)), _fixed)
     if not groups:
         raise _nothing_to_fit(source.path, source.frame)
@@ -286,7 +286,7 @@ def _groups(source: _Source) -> list[list[Series]]:
     nearest = {name: place for place, name in enumerate((*LOCALITIES, ""))}
     return sorted(
         groups.values(),
-        key=lambda group: (TRANSFERS.index(group[0].key["operation"]), nearest[group[0].key["locality"]]),
+        key=lambda group: (ENTRIES.index(group[0].key["operation"]), nearest[group[0].key["locality"]]),
     )
 
 
@@ -294,7 +294,7 @@ def _nothing_to_fit(path: Path, frame: pd.DataFrame) -> RequestError:
     there = ", ".join(sorted(set(frame["operation"]))) or "nothing"
     return RequestError(
         f"{path} holds no times that a model is of",
-        f"it holds {there}; a machine file is made from {', '.join(TRANSFERS)}, effects, and collectives whose "
+        f"it holds {there}; a machine file is made from {', '.join(ENTRIES)}, effects, and collectives whose "
         "number of ranks is known",
     )
 

@@ -150,7 +150,7 @@ def _simulated(
         "latency": path.empty_s["transfer"],
         "overhead": path.whole_s("send", "receive"),
         "bytes": path.bytes_s["transfer"],
-        "gap": path.whole_s("gap", "drain"),
+        "gap": path.whole_s("gap", "drain", "duplex"),
         "handshake": path.bytes_s["handshake"],
         "adapters": path.whole_s("node_link"),
         "links": path.whole_s("network_link"),
@@ -160,7 +160,7 @@ def _simulated(
     counts = {
         "messages": path.counted("transfer"),
         "overheads": path.counted("send", "receive"),
-        "gaps": path.counted("gap", "drain"),
+        "gaps": path.counted("gap", "drain", "duplex"),
         "bytes": round(float(path.count["transfer"] @ path.size_B)),
         "reduced_bytes": round(float(path.reduced @ path.size_B)),
     }

@@ -15,7 +15,10 @@ from hockney._core import CostCurves, Simulated
 Curve = tuple[list[float], list[float]]
 """Sizes in bytes, increasing, and times in seconds: linear between and beyond, constant below the first."""
 
-TERMS = ("send", "receive", "gap", "drain", "transfer", "handshake", "insert", "node_link", "network_link", "hop")
+TERMS = (
+    "send", "receive", "gap", "drain", "transfer", "handshake", "insert", "node_link", "network_link", "hop",
+    "duplex",
+)  # fmt: skip
 """The parts of the cost of a message, in the order of the core's `Term`."""
 
 NOTHING: Curve = ([], [])

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.file import Entry, Machine
+from hockney.machine.file import Machine
 from hockney.machine.placement import placement
-from hockney.machine.select import differences, matching, preferred, title, words
+from hockney.machine.select import matching
 from hockney.machine.system import System
-from hockney.models.base import Fit, corrected, interval
 from hockney.predict.costs import TERMS, Costs, per_byte
 from hockney.predict.message_costs import (
     ASSUMED_SHARES,
@@ -21,11 +20,14 @@ from hockney.predict.message_costs import (
     OVERHEAD_SHARE,
     PROCESSOR,
     SIZES_B,
-    Array,
     Messages,
+    Reduction,
+    measured_messages,
+    measured_reduction,
 )
 from hockney.predict.place import LOCALITIES, NETWORK, Place, place_of
 from hockney.predict.point_to_point import MessageTimes
+from hockney.records.keys import REDUCTION
 from hockney.units import format_bytes
 from hockney.vocabulary import WHERE_RANKS_WERE
 
@@ -60,6 +62,8 @@ class MachineCosts:
     """Time of a byte on each link between the nodes; 0 where messages share none."""
     copy_s_per_B: float = _WORK_S_PER_B
     reduce_s_per_B: float = _WORK_S_PER_B
+    reduction: Reduction | None = None
+    """In its place, where it was measured."""
     largest_B: int | None = None
     """The largest message measured; None where none was."""
     one_node: int | None = None
@@ -92,7 +96,8 @@ class MachineCosts:
         """The costs where all messages take the low (0) or the high (1) end of their intervals; None without."""
         ends = {locality: messages.at_end(end) for locality, messages in self.messages.items()}
         known = {locality: messages for locality, messages in ends.items() if messages is not None}
-        return replace(self, messages=known) if len(known) == len(ends) else None
+        reduction = self.reduction and self.reduction.at_end(end)
+        return replace(self, messages=known, reduction=reduction) if len(known) == len(ends) else None
 
     def unsure(self, *, reduces: bool) -> list[MachineCosts]:
         """The costs themselves, and with other values of what was assumed: see `SHARES`; reductions cost nothing
@@ -106,7 +111,8 @@ class MachineCosts:
                 else one
                 for locality, one in self.messages.items()
             }
-            for reduce_s_per_B in {self.reduce_s_per_B: None, 0.0: None} if reduces else (self.reduce_s_per_B,):
+            of_byte_s = [self.reduce_s_per_B, *([0.0] if reduces and not self.reduction else [])]
+            for reduce_s_per_B in dict.fromkeys(of_byte_s):
                 made.append(replace(self, messages=messages, reduce_s_per_B=reduce_s_per_B))
         return made
 
@@ -172,7 +178,14 @@ class MachineCosts:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
         if self.link_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("network_link")] = per_byte(self.link_s_per_B)
-        return Costs(messages, per_byte(self.copy_s_per_B), per_byte(self.reduce_s_per_B))
+        reduce = self.reduction.curve if self.reduction else per_byte(self.reduce_s_per_B)
+        return Costs(messages, per_byte(self.copy_s_per_B), reduce)
+
+    def unmeasured(self, localities: Sequence[int]) -> list[str]:
+        """Operations that would say what is taken to cost nothing, or assumed."""
+        used = [self.messages[self.nearest(locality)] for locality in localities]
+        met = all(messages.both_ways_s is not None for messages in used)
+        return [*([] if met else ["pingping"]), *([] if self.reduction else [REDUCTION])]
 
     def beyond(self, size_B: int) -> list[str]:
         """How far messages of that size lie beyond the measured ones, in words; empty inside."""
@@ -191,6 +204,7 @@ class MachineCosts:
             messages={locality: messages.replaced(of_message) for locality, messages in self.messages.items()},
             copy_s_per_B=float(given.get("copy_s_per_B", self.copy_s_per_B) or 0),
             reduce_s_per_B=float(given.get("reduce_s_per_B", self.reduce_s_per_B) or 0),
+            reduction=None if "reduce_s_per_B" in given else self.reduction,
         )
 
     def described(
@@ -207,6 +221,9 @@ class MachineCosts:
             for name in WORK:
                 told_by = COMMAND_LINE if name in given else f"assumed: {1e-9 / _WORK_S_PER_B:.0f} GB/s"
                 known[name] = {"value": getattr(self, name), "from": told_by}
+            if self.reduction:
+                largest_s = float(self.reduction.time_s[-1])
+                known["reduce_s_per_B"] = {"value": largest_s / SIZES_B[-1], "from": self.reduction.origin}
             described[LOCALITIES[locality]] = known
         return described
 
@@ -247,26 +264,28 @@ def of_machine(
         machine = machine.model_copy(update={"point_to_point": matching(machine, where)})
     messages: dict[int, Messages] = {}
     largest_B: list[int] = []
-    warnings = [f"reductions and copies are assumed, not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s"]
+    assumed = f"assumed, not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s"
+    reduction = measured_reduction(machine, origin)
+    warnings = [f"copies are {assumed}" if reduction else f"reductions and copies are {assumed}"]
     for locality, name in enumerate(LOCALITIES):
-        entries = _entries(machine, name)
-        if not entries:
+        measured = measured_messages(machine, name, origin, both_ways=both_ways, can_choose=where is not None)
+        if measured is None:
             continue
-        entry = entries[0]
-        rates = _rates(machine, entry, both_ways=both_ways)
-        for several in filter(None, (entries, rates)):
-            warnings += _stand_ins(several, can_choose=where is not None)
-        messages[locality] = replace(_of_entry(entry, origin), ends=_ends(entry))
-        if rates:
-            messages[locality] = _with_rate(messages[locality], rates[0], origin)
-        largest_B += [max(point.size_B for point in points)] if (points := entry.measurements.points) else []
+        messages[locality] = measured.messages
+        warnings += measured.stand_ins
+        largest_B += [measured.largest_B] if measured.largest_B is not None else []
     if not messages:
         raise RequestError(
             f"{origin} has no ping-pong of a known locality",
             f"{WHERE_RANKS_WERE}; or measure one: `hockney measure`, `hockney fit`",
         )
     return MachineCosts(
-        messages, origin, warnings, largest_B=min(largest_B, default=None), one_node=ranks_of_one_node(machine)
+        messages,
+        origin,
+        warnings,
+        largest_B=min(largest_B, default=None),
+        one_node=ranks_of_one_node(machine),
+        reduction=reduction,
     )
 
 
@@ -290,117 +309,3 @@ def of_system(system: System) -> MachineCosts:
         f"nothing was measured: usual latencies and bandwidths inside a node of {system.name} are a rough bound"
     )
     return MachineCosts(messages, f"the description of {system.name}", [warning])
-
-
-def _entries(machine: Machine, locality: str, operation: str = "pingpong") -> list[Entry]:
-    """The fitted entries of a locality that the usual words leave: several, where the conditions differ."""
-    return preferred(
-        [
-            entry
-            for entry in machine.point_to_point
-            if entry.operation == operation and entry.locality == locality and "piecewise" in entry.fits
-        ]
-    )
-
-
-def _stand_ins(entries: Sequence[Entry], *, can_choose: bool) -> list[str]:
-    """Why the first of these entries is no obvious choice, in words; empty where it is."""
-    first, said = entries[0], []
-    if len(entries) > 1:
-        among = "; ".join(
-            f"{name} {', '.join(word or '(empty)' for word in there)}"
-            for name, there in differences(entries).items()
-        )
-        choose = ": --where NAME=WORD chooses" if can_choose else ""
-        said.append(
-            f"{len(entries)} measured configurations answer ({among}); {title(first, entries)} is taken{choose}"
-        )
-    if first.variant not in ("", "default") or first.cache not in ("", "warm"):
-        said.append(f"uses {title(first)}: the default variant with a warm cache was not measured")
-    return said
-
-
-def _of_entry(entry: Entry, origin: str) -> Messages:
-    one_way = _times(entry)
-    loggp = entry.fits.get("loggp")
-    origin = f"{origin}, {entry.locality}"
-    origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"{origin}: piecewise")
-    if entry.eager_limit_B is not None:
-        origins["rendezvous_above_B"] = f"{origin}: eager limit of the library"
-    if loggp is None:
-        return Messages.assumed(one_way, origins, entry.eager_limit_B)
-    between = _value(loggp, "g") + np.maximum(SIZES_B - 1, 0) * _value(loggp, "G")
-    return Messages(
-        one_way,
-        _value(loggp, "o_s"),
-        _value(loggp, "o_r"),
-        between,
-        entry.eager_limit_B,
-        origins=origins | dict.fromkeys(PROCESSOR, f"{origin}: loggp"),
-    )
-
-
-def _times(entry: Entry) -> Array:
-    """Seconds of a message at each of SIZES_B, as `hockney predict` answers."""
-    return corrected(entry.fits["piecewise"], SIZES_B, entry.measured)
-
-
-def _ends(entry: Entry) -> tuple[Array, Array] | None:
-    """The 95 % interval of a message's time at each of SIZES_B, as ratios to it."""
-    bounds = interval(entry.fits["piecewise"], SIZES_B, entry.measured)
-    time_s = _times(entry)
-    if bounds is None or not (time_s > 0).all():
-        return None
-    return bounds[0] / time_s, bounds[1] / time_s
-
-
-_CONDITIONS = ("variant", "mapping", "mpi", "system")
-
-
-def _rates(machine: Machine, entry: Entry, *, both_ways: bool) -> list[Entry]:
-    """Entries of many messages in a row under the ping-pong's conditions; empty where it has its own gap."""
-    operations = ["bidirectional"] if both_ways else []
-    if "loggp" not in entry.fits:
-        operations.append("bandwidth")
-    for operation in operations:
-        rates = [
-            rate
-            for rate in _entries(machine, entry.locality or "", operation)
-            if all(words(rate).get(name) == words(entry).get(name) for name in _CONDITIONS)
-        ]
-        if rates:
-            return rates
-    return []
-
-
-def _with_rate(messages: Messages, rate: Entry, origin: str) -> Messages:
-    """`messages` with the measured time between many in a row, which also bounds the processors' shares.
-
-    Its interval is its own; where it has none, there is none of the whole.
-    """
-    between = _without_ends(_times(rate), messages.one_way_s, int(rate.other.get("window") or 0))
-    if rate.operation == "bandwidth":
-        between = np.minimum(between, messages.one_way_s)
-    ends = _ends(rate)
-    return replace(
-        messages,
-        ends=None if ends is None else messages.ends,
-        between_ends=ends,
-        send_s=min(messages.send_s, float(between[0])),
-        receive_s=min(messages.receive_s, float(between[0])),
-        between_s=between,
-        origins={**messages.origins, "gap_s": f"{origin}, {rate.locality}: {rate.operation}"},
-    )
-
-
-def _without_ends(windowed: Array, one_way: Array, window: int) -> Array:
-    """Times from one message of a window to the next: the first is one way under way, and an empty one answers
-    (see `models.loggp`)."""
-    if window < 2:
-        return np.maximum(windowed, 0.0)
-    gaps: Array = np.maximum(window * windowed - one_way - one_way[0], 0.0) / (window - 1)
-    return gaps
-
-
-def _value(fit: Fit, name: str) -> float:
-    return max(fit.parameters[name].value, 0.0)

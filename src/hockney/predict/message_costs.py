@@ -1,14 +1,20 @@
-"""Costs of messages of one locality: curves over the size for the simulator, LogGOPS parameters for people."""
+"""Costs of messages of one locality and of reductions, from a machine file's entries: curves over the size for
+the simulator, LogGOPS parameters for people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.predict.costs import Curve, protocols, terms_of
+from hockney.machine.file import Entry, Machine
+from hockney.machine.select import differences, preferred, title, words
+from hockney.models.base import Fit, corrected, interval
+from hockney.predict.costs import NOTHING, Curve, protocols, terms_of
+from hockney.predict.place import LOCALITIES
+from hockney.records.keys import REDUCTION
 
 Array = NDArray[np.float64]
 
@@ -32,6 +38,7 @@ class Messages:
     Arrays have a value in seconds for each of `SIZES_B`. `origins` names the source of each LogGOPS parameter.
     `ends`: the 95 % interval of `one_way_s` as two ratios to it, for each of `SIZES_B`; None where there is none.
     `between_ends`: the same of `between_s`, where that was measured by itself; None: it is as uncertain.
+    `both_ways_s`: as `one_way_s`, where another message goes the other way; None where that was not measured.
     """
 
     one_way_s: Array
@@ -43,6 +50,7 @@ class Messages:
     origins: Mapping[str, str] = field(default_factory=dict)
     ends: tuple[Array, Array] | None = None
     between_ends: tuple[Array, Array] | None = None
+    both_ways_s: Array | None = None
 
     def at_end(self, end: int) -> Messages | None:
         """The messages at the low (0) or the high (1) end of their interval at every size; None without one.
@@ -58,6 +66,7 @@ class Messages:
             send_s=self.send_s * float(ratio[0]),
             receive_s=self.receive_s * float(ratio[0]),
             between_s=self.between_s * of_between,
+            both_ways_s=None if self.both_ways_s is None else self.both_ways_s * ratio,
             ends=None,
             between_ends=None,
         )
@@ -103,14 +112,30 @@ class Messages:
             return [0.0, 1.0], [time_s, time_s + self.overhead_s_per_B]
 
         between = sizes, self.between_s.tolist()
+        duplex_s = self.duplex_s
         return terms_of(
             send=overhead(self.send_s),
             receive=overhead(self.receive_s),
             gap=between,
             drain=between,
             transfer=(sizes, transfer.tolist()),
+            duplex=(sizes, duplex_s.tolist()) if duplex_s.any() else NOTHING,
             handshake=protocols(rendezvous_above_B=self.rendezvous_above_B, handshake_s=float(transfer[0])),
         )
+
+    @property
+    def duplex_s(self) -> Array:
+        """What a message takes of what both directions share, at `SIZES_B`.
+
+        From half of the time between two messages, where both ways at once take hardly longer than one, to all
+        of it, where they take twice as long.
+        """
+        if self.both_ways_s is None:
+            return np.zeros_like(SIZES_B)
+        bytes_s = np.maximum(self.one_way_s - self.one_way_s[0], 0.0)
+        longer_s = np.clip(self.both_ways_s - self.one_way_s, 0.0, bytes_s)
+        share = np.divide(longer_s, bytes_s, out=np.zeros_like(SIZES_B), where=bytes_s > 0)
+        return np.where(share > 0, (1 + share) / 2 * self.between_s, 0.0)
 
     @property
     def transfer_s(self) -> Array:
@@ -149,3 +174,178 @@ class Messages:
             float(known["overhead_s_per_B"] or 0),
             {**self.origins, **dict.fromkeys(given, COMMAND_LINE)},
         )
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Seconds of a reduction at `SIZES_B`, the 95 % interval as ratios to them, and where they are from."""
+
+    time_s: Array
+    ends: tuple[Array, Array] | None
+    origin: str
+
+    @property
+    def curve(self) -> Curve:
+        """In the form that the simulator reads."""
+        return SIZES_B.tolist(), self.time_s.tolist()
+
+    def at_end(self, end: int) -> Reduction:
+        """At one end of the interval; as it is without one."""
+        return self if self.ends is None else replace(self, time_s=self.time_s * self.ends[end], ends=None)
+
+
+@dataclass(frozen=True)
+class MeasuredMessages:
+    """Messages of a locality, the largest that was measured (bytes), and what stands in for the usual ones."""
+
+    messages: Messages
+    largest_B: int | None
+    stand_ins: list[str]
+
+
+def measured_reduction(machine: Machine, origin: str) -> Reduction | None:
+    """Of the nearest ranks, as those of a full node are; None where none was measured."""
+    for locality in LOCALITIES:
+        if entries := _entries(machine, locality, REDUCTION):
+            return Reduction(
+                np.maximum(_times(entries[0]), 0.0), _ends(entries[0]), f"{origin}, {locality}: {REDUCTION}"
+            )
+    return None
+
+
+def measured_messages(
+    machine: Machine, locality: str, origin: str, *, both_ways: bool, can_choose: bool
+) -> MeasuredMessages | None:
+    """From its ping-pongs, with what else was measured under their conditions; None without any.
+
+    The time between two messages is that of many in a row; with `both_ways` of many in both directions. What both
+    directions share is from messages that meet (pingping).
+    """
+    entries = _entries(machine, locality)
+    if not entries:
+        return None
+    entry = entries[0]
+    rates = _rates(machine, entry, both_ways=both_ways)
+    messages = replace(_of_entry(entry, origin), ends=_ends(entry))
+    if rates:
+        messages = _with_rate(messages, rates[0], origin)
+    if meeting := _alike(machine, entry, "pingping"):
+        messages = replace(messages, both_ways_s=_times(meeting[0]))
+    said = [text for several in filter(None, (entries, rates)) for text in _stand_ins(several, can_choose)]
+    largest_B = max((point.size_B for point in entry.measurements.points), default=None)
+    return MeasuredMessages(messages, largest_B, said)
+
+
+def _entries(machine: Machine, locality: str, operation: str = "pingpong") -> list[Entry]:
+    """The fitted entries of a locality that the usual words leave: several, where the conditions differ."""
+    return preferred(
+        [
+            entry
+            for entry in machine.point_to_point
+            if entry.operation == operation and entry.locality == locality and "piecewise" in entry.fits
+        ]
+    )
+
+
+def _stand_ins(entries: Sequence[Entry], can_choose: bool) -> list[str]:
+    """Why the first of these entries is no obvious choice, in words; empty where it is."""
+    first, said = entries[0], []
+    if len(entries) > 1:
+        among = "; ".join(
+            f"{name} {', '.join(word or '(empty)' for word in there)}"
+            for name, there in differences(entries).items()
+        )
+        choose = ": --where NAME=WORD chooses" if can_choose else ""
+        said.append(
+            f"{len(entries)} measured configurations answer ({among}); {title(first, entries)} is taken{choose}"
+        )
+    if first.variant not in ("", "default") or first.cache not in ("", "warm"):
+        said.append(f"uses {title(first)}: the default variant with a warm cache was not measured")
+    return said
+
+
+def _of_entry(entry: Entry, origin: str) -> Messages:
+    one_way = _times(entry)
+    loggp = entry.fits.get("loggp")
+    origin = f"{origin}, {entry.locality}"
+    origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"{origin}: piecewise")
+    if entry.eager_limit_B is not None:
+        origins["rendezvous_above_B"] = f"{origin}: eager limit of the library"
+    if loggp is None:
+        return Messages.assumed(one_way, origins, entry.eager_limit_B)
+    between = _value(loggp, "g") + np.maximum(SIZES_B - 1, 0) * _value(loggp, "G")
+    return Messages(
+        one_way,
+        _value(loggp, "o_s"),
+        _value(loggp, "o_r"),
+        between,
+        entry.eager_limit_B,
+        origins=origins | dict.fromkeys(PROCESSOR, f"{origin}: loggp"),
+    )
+
+
+def _times(entry: Entry) -> Array:
+    """Seconds of a message at each of SIZES_B, as `hockney predict` answers."""
+    return corrected(entry.fits["piecewise"], SIZES_B, entry.measured)
+
+
+def _ends(entry: Entry) -> tuple[Array, Array] | None:
+    """The 95 % interval of a message's time at each of SIZES_B, as ratios to it."""
+    bounds = interval(entry.fits["piecewise"], SIZES_B, entry.measured)
+    time_s = _times(entry)
+    if bounds is None or not (time_s > 0).all():
+        return None
+    return bounds[0] / time_s, bounds[1] / time_s
+
+
+_CONDITIONS = ("variant", "mapping", "mpi", "system")
+
+
+def _rates(machine: Machine, entry: Entry, *, both_ways: bool) -> list[Entry]:
+    """Entries of many messages in a row under the ping-pong's conditions; empty where it has its own gap."""
+    operations = ["bidirectional"] if both_ways else []
+    if "loggp" not in entry.fits:
+        operations.append("bandwidth")
+    return next(filter(None, (_alike(machine, entry, operation) for operation in operations)), [])
+
+
+def _alike(machine: Machine, entry: Entry, operation: str) -> list[Entry]:
+    """Entries of another operation under the conditions of this one."""
+    return [
+        other
+        for other in _entries(machine, entry.locality or "", operation)
+        if all(words(other).get(name) == words(entry).get(name) for name in _CONDITIONS)
+    ]
+
+
+def _with_rate(messages: Messages, rate: Entry, origin: str) -> Messages:
+    """`messages` with the measured time between many in a row, which also bounds the processors' shares.
+
+    Its interval is its own; where it has none, there is none of the whole.
+    """
+    between = _without_ends(_times(rate), messages.one_way_s, int(rate.other.get("window") or 0))
+    if rate.operation == "bandwidth":
+        between = np.minimum(between, messages.one_way_s)
+    ends = _ends(rate)
+    return replace(
+        messages,
+        ends=None if ends is None else messages.ends,
+        between_ends=ends,
+        send_s=min(messages.send_s, float(between[0])),
+        receive_s=min(messages.receive_s, float(between[0])),
+        between_s=between,
+        origins={**messages.origins, "gap_s": f"{origin}, {rate.locality}: {rate.operation}"},
+    )
+
+
+def _without_ends(windowed: Array, one_way: Array, window: int) -> Array:
+    """Times from one message of a window to the next: the first is one way under way, and an empty one answers
+    (see `models.loggp`)."""
+    if window < 2:
+        return np.maximum(windowed, 0.0)
+    gaps: Array = np.maximum(window * windowed - one_way - one_way[0], 0.0) / (window - 1)
+    return gaps
+
+
+def _value(fit: Fit, name: str) -> float:
+    return max(fit.parameters[name].value, 0.0)

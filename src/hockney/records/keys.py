@@ -12,10 +12,15 @@ from hockney.records.record import Cache, Locality, Record, Start
 from hockney.units import counted
 
 TRANSFERS = ("pingpong", "pingping", "bandwidth", "bidirectional")
-"""Operations between two ranks that time messages, the most informative first: the entries of a machine file."""
+"""Operations between two ranks that time messages, the most informative first."""
 OVERHEADS = ("send_overhead", "receive_overhead")
 """Operations between two ranks that time the processor's part; a `pingpong` entry holds their results."""
-POINT_TO_POINT = (*TRANSFERS, *OVERHEADS)
+REDUCTION = "reduce_local"
+"""The operation that times a reduction without messages, on two ranks at once; its entry is as of transfers."""
+MESSAGES = (*TRANSFERS, *OVERHEADS)
+"""What is measured between two ranks where nothing is named."""
+ENTRIES = (*TRANSFERS, REDUCTION)
+POINT_TO_POINT = (*MESSAGES, REDUCTION)
 COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
 """What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
 ELEMENT_B = 4

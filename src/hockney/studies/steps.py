@@ -21,7 +21,7 @@ from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import expect_room
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.fields import Argument, named, options
-from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.records.keys import COLLECTIVES, MESSAGES, POINT_TO_POINT
 from hockney.report.application import apps
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
@@ -116,7 +116,7 @@ class StudyStep:
         plan = self.plan
         if plan is None:
             return [self.verb.removeprefix(RUN)]
-        return [*plan.operations, *plan.effects] or list(POINT_TO_POINT)
+        return [*plan.operations, *plan.effects] or list(MESSAGES)
 
 
 def fits(step: StudyStep, given: JobAllocation | None) -> bool:

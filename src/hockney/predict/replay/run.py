@@ -20,9 +20,12 @@ from hockney.predict.place import LOCALITIES, Place
 from hockney.predict.replay.algorithms import Part
 from hockney.predict.replay.recorded import RecordedRun, refused
 from hockney.predict.simulation import available_B
+from hockney.records.keys import REDUCTION
 
 TICK_S = 1e-9
 WORLD = "MPI_COMM_WORLD"
+UNMEASURED = {"pingping": "what two ways at once cost more than one", REDUCTION: "reductions"}
+"""By the operations that would measure it."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,10 @@ class ReplaySetting:
         said = [*costs.warnings, *costs.assumptions(place, ranks), *said]
         if place is None:
             costs = costs.alike(ranks)
+        if missing := costs.unmeasured(list(costs.messages) if place is None else place.localities):
+            what = ", ".join(UNMEASURED[name] for name in missing)
+            said.append(f"{what}: not measured; `hockney measure --operation {','.join(['pingpong', *missing])}`")
+        if place is None:
             return cls(costs, None, (next(iter(costs.messages)),), 1, tuple(said))
         return cls(costs, place, tuple(place.localities), len(set(place.node)), tuple(said))
 
@@ -162,7 +169,7 @@ class Played:
         return PathParts(
             computing_s=path.ticks * TICK_S,
             latency_s=path.empty_s["transfer"] + path.whole_s("hop"),
-            bandwidth_s=path.bytes_s["transfer"] + path.bytes_s["gap"] + path.bytes_s["drain"],
+            bandwidth_s=sum(path.bytes_s[term] for term in ("transfer", "gap", "drain", "duplex")),
             overhead_s=path.whole_s("send", "receive") + path.empty_s["gap"] + path.empty_s["drain"],
             rendezvous_s=path.bytes_s["handshake"],
             shared_links_s=path.whole_s("node_link", "network_link", "insert"),

@@ -28,7 +28,7 @@ CLOSE = 1e-6
 FARTHEST = 1e6
 """Seconds of latency per second of the run, and times as long for bytes, beyond which nothing is looked for."""
 What = Literal["latency", "bandwidth"]
-BYTES = ("transfer", "gap", "drain", "node_link", "network_link")
+BYTES = ("transfer", "gap", "drain", "duplex", "node_link", "network_link")
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def tolerances(
         row = Tolerance(
             locality=name,
             per_latency=float((count["transfer"] + count["handshake"]).sum()),
-            per_gap_per_B=float(sum(count[term] @ size_B for term in ("transfer", "gap", "drain"))),
+            per_gap_per_B=float(sum(count[term] @ size_B for term in BYTES[:4])),
             per_overhead=float((count["send"] + count["receive"]).sum()),
         )
         if events <= MOST_FOLLOWED:

@@ -1,0 +1,65 @@
+// What of a rank's messages both directions share: its link where that is half duplex, its processor where
+// that copies.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "trace.hpp"
+
+namespace hockney {
+
+template <class Time>
+class BothWays {
+  public:
+    // When a message is through that comes to its rank then, behind and between what was there before.
+    Time take(std::int32_t rank, const Time& ready, std::size_t cost, Sums<Time>& sums, Room& room) {
+        const auto place = static_cast<std::size_t>(rank);
+        if (place >= taken_.size()) room.resize(taken_, place + 1);
+        std::vector<Taken>& all = taken_[place];
+        room.reserve_next(all);
+        const auto first = std::partition_point(all.begin(), all.end(),
+                                                [&](const Taken& one) { return one.until.s <= ready.s; });
+        auto next = first;
+        // What was there before puts its end off.
+        Time until = sums.plus(ready, cost);
+        for (; next != all.end() && next->from.s < until.s; ++next) {
+            until = sums.shift(until, next->from.s > ready.s ? next->from : ready, next->until);
+            room.look(1);
+        }
+        if (first == next) {
+            all.insert(first, {ready, until});
+        } else {
+            *first = {first->from.s < ready.s ? first->from : ready, until};
+            all.erase(std::next(first), next);
+        }
+        // What is long past takes no more.
+        if (all.size() > most) all.erase(all.begin(), all.begin() + most / 2);
+        return until;
+    }
+    // The rank is through.
+    void forget(std::int32_t rank) {
+        if (static_cast<std::size_t>(rank) < taken_.size()) taken_[static_cast<std::size_t>(rank)] = {};
+    }
+
+    template <class See>
+    void each(const See& see) {
+        for (std::vector<Taken>& all : taken_)
+            for (Taken& one : all) {
+                see(one.from);
+                see(one.until);
+            }
+    }
+
+  private:
+    // Without a break.
+    struct Taken {
+        Time from, until;
+    };
+    static constexpr std::ptrdiff_t most = 8192;
+    std::vector<std::vector<Taken>> taken_;  // by rank
+};
+
+}  // namespace hockney

@@ -1,0 +1,74 @@
+"""What both ways at once and a reduction cost, from the entries of a machine file that timed them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.factories import campaign, messages
+
+from hockney.machine.build import build
+from hockney.predict.costs import TERMS, value
+from hockney.predict.machine_costs import MachineCosts, of_machine
+from hockney.predict.simulation import simulate
+from hockney.schedule.catalogue import ask
+
+PAIR = {"locality": "package", "pair": "0-1", "within": 0.02}
+MIB = 2**20
+
+
+def costs(folder: Path, **rates_B_per_s: float) -> MachineCosts:
+    """Of ping-pongs of 2 us and 1 GB/s, and of what else was timed, by operation."""
+    records = messages(most_B=MIB, **PAIR)
+    for operation, rate_B_per_s in rates_B_per_s.items():
+        alpha_s = 1e-8 if operation == "reduce_local" else 2e-6
+        records += messages(alpha_s, rate_B_per_s, MIB, operation=operation, **PAIR)
+    made = of_machine(build(campaign(folder / "campaign", records)), "m").alike(2)
+    return replace(made, copy_s_per_B=0.0)
+
+
+@pytest.mark.parametrize(("rate_B_per_s", "factor"), [(1e9, 1.0), (0.625e9, 1.6), (0.4e9, 2.0)])
+def test_an_exchange_takes_what_was_measured_up_to_twice_as_long(
+    tmp_path: Path, rate_B_per_s: float, factor: float
+) -> None:
+    """In a ring of two, as in a pingping."""
+    there = costs(tmp_path, pingping=rate_B_per_s)
+    request = ask("allgather", "ring", ranks=2, size_B=MIB)
+    took_s = float(simulate(request, there).finish_s.max())
+    assert took_s == pytest.approx(factor * MIB / 1e9, rel=0.02)
+    at_end = there.at_end(1)
+    assert at_end is not None
+    assert float(simulate(request, at_end).finish_s.max()) > took_s
+
+
+def test_what_was_not_measured_is_named(tmp_path: Path) -> None:
+    bare = costs(tmp_path / "bare")
+    assert bare.unmeasured([*bare.messages]) == ["pingping", "reduce_local"]
+    (curves,) = bare.at([*bare.messages]).messages
+    assert not curves[TERMS.index("duplex")][0]
+    assert any("reductions and copies are assumed" in text for text in bare.warnings)
+    whole = costs(tmp_path / "whole", pingping=1e9, reduce_local=4e9)
+    assert whole.unmeasured([*whole.messages]) == []
+    assert any(text.startswith("copies are assumed") for text in whole.warnings)
+
+
+def test_a_reduction_takes_what_was_measured(tmp_path: Path) -> None:
+    there = costs(tmp_path, reduce_local=4e9)
+    reduce = there.at([*there.messages]).reduce
+    assert value(reduce, np.array([MIB]))[0] == pytest.approx(MIB / 4e9, rel=0.02)
+    low, high = (there.at_end(end) for end in (0, 1))
+    assert low is not None
+    assert high is not None
+    times_s = [value(one.at([*one.messages]).reduce, np.array([MIB]))[0] for one in (low, there, high)]
+    assert times_s == sorted(times_s)
+    assert times_s[0] < times_s[2]
+    # Nothing is assumed of it that might be otherwise; what is asked for comes first.
+    assert {one.reduce_s_per_B for one in there.unsure(reduces=True)} == {there.reduce_s_per_B}
+    assert value(there.replaced({"reduce_s_per_B": 1e-9}).at([*there.messages]).reduce, np.array([MIB]))[0] == (
+        pytest.approx(MIB * 1e-9)
+    )
+    (described,) = there.described({}, [*there.messages]).values()
+    assert described["reduce_s_per_B"]["value"] == pytest.approx(1 / 4e9, rel=0.05)
+    assert "reduce_local" in str(described["reduce_s_per_B"]["from"])
