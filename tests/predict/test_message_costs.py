@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import ask
 
-PAIR = {"locality": "package", "pair": "0-1", "within": 0.02}
+PAIR: dict[str, Any] = {"locality": "package", "pair": "0-1", "within": 0.02}
 MIB = 2**20
 
 
