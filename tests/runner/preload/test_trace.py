@@ -142,6 +142,7 @@ def test_a_polling_loop_is_the_wait_that_it_is(mpi: Mpi, tmp_path: Path) -> None
             assert sends.cpu_ns <= sends.gap_ns
             # Rank 0 computes for 50 ms, which this rank waits for, less what it is late itself.
             assert waits.cpu_ns < 1e6
+            assert waits.gap_ns < 25e6
             assert sends.inside_ns + waits.gap_ns + waits.inside_ns > 25e6
 
 
