@@ -24,7 +24,7 @@ from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 from hockney.units import parse_time
 from hockney.vocabulary import operation
-from hockney.words import several, words
+from hockney.words import words
 
 
 def _seconds(given: Any) -> Any:
@@ -80,6 +80,11 @@ class Without:
 
     def __init__(self, *fields: str) -> None:
         object.__setattr__(self, "fields", fields)
+
+
+def several(given: Any) -> list[Any]:
+    """What Python was given as a list; one text or number is a list of one: a text is not taken apart."""
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
 
 
 def options(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, Option]]:

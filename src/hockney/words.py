@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hockney.errors import RequestError
 from hockney.units import format_bytes, parse_bytes
@@ -29,11 +29,6 @@ def words(text: str) -> list[str]:
         # An empty text would mean the default, which nobody who writes the option asks for.
         raise RequestError(f"{text!r} names nothing", "leave it out for its default")
     return written_words
-
-
-def several(given: Any) -> list[Any]:
-    """What Python was given as a list; one text or number is a list of one: a text is not taken apart."""
-    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
 
 
 def names(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from hockney.api.shown import as_html
 from hockney.apps.ring.fit import RingsEvaluation as RingsEvaluation
 from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
-from hockney.fields import flags_written
+from hockney.fields import flags_written, several
 from hockney.machine.file import expect_measurements
 from hockney.machine.locality import load, read
 from hockney.machine.system import find_system
@@ -36,7 +36,6 @@ from hockney.records import table
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.series import default_statistic, series
 from hockney.units import counted, percent
-from hockney.words import several
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import BaseModel, TypeAdapter
 
 from hockney.errors import RequestError
-from hockney.fields import Value, keywords, named, of_keywords, refuse_unknown
+from hockney.fields import Value, keywords, named, of_keywords, refuse_unknown, several
 from hockney.machine.file import Machine
 from hockney.predict.datatype import predict_datatype
 from hockney.predict.estimators.base import silent
@@ -30,7 +30,7 @@ from hockney.predict.options import (
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
 from hockney.report.application import apps
-from hockney.words import LARGEST, listed, several, wholes
+from hockney.words import LARGEST, listed, wholes
 
 
 def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, Value]) -> pd.DataFrame:

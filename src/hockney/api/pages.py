@@ -14,7 +14,7 @@ from pydantic import Field
 from hockney import reading
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
-from hockney.fields import flags_written
+from hockney.fields import flags_written, several
 from hockney.machine.file import Machine, expect_measurements, load
 from hockney.machine.system import find_system
 from hockney.options.report import ReportOptions
@@ -28,7 +28,6 @@ from hockney.report.marks import peaks_of
 from hockney.report.page import Report, Row
 from hockney.report.reading import Progress, Wish, unsaid
 from hockney.runner.traced import ENDING, trace_of
-from hockney.words import several
 
 if TYPE_CHECKING:
     from hockney.report.card.content import CardAnswer

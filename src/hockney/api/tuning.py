@@ -12,7 +12,7 @@ from hockney import writing
 from hockney.api.shown import as_html
 from hockney.campaign.events import Watching
 from hockney.errors import RequestError
-from hockney.fields import flags_written
+from hockney.fields import flags_written, several
 from hockney.machine.file import Machine, is_machine_file, load
 from hockney.options.tune import TuneOptions
 from hockney.records.verification import Verification as Verification
@@ -24,7 +24,6 @@ from hockney.tune.tuned import TargetRules, TunedRule, answer
 from hockney.tune.tuned import TuneAnswer as TuneAnswer
 from hockney.tune.tuned import TunedCell as TunedCell
 from hockney.units import counted
-from hockney.words import several
 
 OF_VERIFY = ("launches", "trust")
 """Options that --verify alone heeds."""

@@ -26,16 +26,6 @@ class Statistic:
     phrase: str = ""
     sentence: str = ""
 
-    @property
-    def is_of_collectives(self) -> bool:
-        """Whether a collective has it."""
-        return self.made not in ("of a pair", "rate")
-
-    @property
-    def is_over_ranks(self) -> bool:
-        """Whether each rank's own time counts; the runner says it as `<name>_s`."""
-        return self.is_of_collectives and self.made != "span"
-
 
 ALL = (
     Statistic("one_way", "of a pair"),
@@ -63,8 +53,9 @@ BY_NAME = {statistic.name: statistic for statistic in ALL}
 STATISTICS = tuple(BY_NAME)
 RATES = tuple(statistic.name for statistic in ALL if statistic.made == "rate")
 """Statistics that are not times: their rows leave the time empty and fill the column of that name."""
-OF_COLLECTIVES = tuple(statistic.name for statistic in ALL if statistic.is_of_collectives)
-OVER_RANKS = tuple(statistic.name for statistic in ALL if statistic.is_over_ranks)
+OF_COLLECTIVES = tuple(statistic.name for statistic in ALL if statistic.made not in ("of a pair", "rate"))
+OVER_RANKS = tuple(name for name in OF_COLLECTIVES if BY_NAME[name].made != "span")
+"""Statistics in which each rank's own time counts; the runner says them as `<name>_s`."""
 
 if TYPE_CHECKING:
     StatisticName = str

@@ -89,11 +89,11 @@ def verb(
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         # It brings pydantic, which a list of verbs does without.
-        from hockney.terminal.options import flattened
+        from hockney.terminal.options import Flattened
 
         line = lines_of(function.__module__).get(name)
         command = of.command(name, cls=Verb, short_help=line, epilog=epilog, context_settings=_HELP)
-        command(flattened(function, launches=launches))
+        command(Flattened(function, launches=launches))
         return function
 
     return enter

@@ -17,8 +17,7 @@ import typer
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.fields import Value
-from hockney.words import several
+from hockney.fields import Value, several
 
 COLUMNS = {
     "--algorithm": ("algorithm",),

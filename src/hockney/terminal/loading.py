@@ -13,10 +13,9 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import accumulate
-from pathlib import Path
 from threading import RLock
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -25,14 +24,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from hockney import reading
 from hockney.registry import unit_files
 from hockney.vocabulary import operation
 
 VERBS = "hockney.cli"
 """Where the verbs are that are no group's."""
-BEGINNING_B = 500
-"""Of a verb's file, in which its first line is."""
+BEGINNING = 500
+"""Letters of a verb's file, in which its first line is."""
 _ALL = "--help-all"
 MOST_OPTIONS = 12
 """Options that `--help` shows; `--help-all` shows all."""
@@ -254,7 +252,11 @@ def _entered(verbs: typer.Typer, name: str) -> typer.Typer | None:
     """What modules entered under this name alone; None where none has."""
     entered = typer.Typer()
     entered.registered_commands = [info for info in verbs.registered_commands if info.name == name]
-    entered.registered_groups = [info for info in verbs.registered_groups if info.name == name]
+    entered.registered_groups = [copy(info) for info in verbs.registered_groups if info.name == name]
+    for group in entered.registered_groups:
+        # A group enters its verbs itself, when it is asked for one of them.
+        group.typer_instance = copy(group.typer_instance)
+        setattr(group.typer_instance, "registered_commands", [])  # noqa: B010 - never without an instance here
     return entered if entered.registered_commands or entered.registered_groups else None
 
 
@@ -279,7 +281,7 @@ def lines_of(module: str) -> dict[str, str]:
     The file is read as text: a help page needs nothing that the verb works with.
     """
     specification = importlib.util.find_spec(module)
-    path = Path(specification.origin) if specification and specification.origin else None
-    begun = reading.beginning(path, BEGINNING_B).decode("utf-8", "ignore") if path else ""
+    loader = specification.loader if specification else None
+    begun = (loader.get_source(module) or "")[:BEGINNING] if isinstance(loader, InspectLoader) else ""
     told = re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE)
     return {name: line[0].upper() + line[1:] for names, line in told for name in names.split("|")}

@@ -157,8 +157,11 @@ def _names(group: typer.Typer) -> list[str]:
 def _refuse_names_that_are_no_text() -> None:
     """RequestError for a word that is no UTF-8: records, JSON and pages could not hold it."""
     for word in sys.argv[1:]:
-        if not reading.is_utf8(word):
-            raise RequestError(f"{reading.printable(word)!r} is not UTF-8", "rename the file, or link to it")
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            name = reading.printable(word)
+            raise RequestError(f"{name!r} is not UTF-8", "rename the file, or link to it") from error
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:

@@ -32,11 +32,11 @@ from hockney.fields import (
     of_keywords,
     options,
     refuse_unknown,
+    several,
 )
 from hockney.terminal import say
 from hockney.terminal.completion import completer
 from hockney.vocabulary import MEANINGS, Meaning
-from hockney.words import several
 
 _leave_alone = cache(gc.freeze)
 """What was imported lives to the end: the collector needs not look at it again and again."""
@@ -101,10 +101,29 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
         arguments |= {name: checked(model, written[name], verb) for name, model in models.items()}
         return function(**arguments, **({"context": context} if "context" in hints else {}))
 
-    call.__name__, call.__doc__, call.__module__ = function.__name__, _unfolded(function), function.__module__
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
+
+
+class Flattened:
+    """A verb's `flattened` function, made when Typer first looks at it: the other verbs of its file need none."""
+
+    def __init__(self, function: Callable[..., Any], *, launches: bool = False) -> None:
+        self.made = cache(partial(flattened, function, launches=launches))
+        self.__name__, self.__doc__, self.__module__ = function.__name__, _unfolded(function), function.__module__
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.made())
+
+    @property
+    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
+        return self.made().__annotations__
+
+    def __call__(self, **words: Any) -> Any:
+        """What the verb does with these options."""
+        return self.made()(**words)
 
 
 def from_table(
