@@ -68,12 +68,12 @@ def report(measured: Measured | Sequence[Measured], output: str | Path | None = 
     several = [measured] if isinstance(measured, str | Path | Campaign) else list(measured)
     if not several:
         raise RequestError("report needs a campaign", "name one; several are compared on one page")
-    first, *others = [_campaign(one) for one in several]
+    first, *others = [_campaign(measured) for measured in several]
     if not others:
         return first.report(output, **asked)
     from hockney.api.pages import compared
 
-    page = compared([one.path for one in (first, *others)], **asked)
+    page = compared([campaign.path for campaign in (first, *others)], **asked)
     if output is not None:
         page.write(output)
     return page

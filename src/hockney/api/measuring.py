@@ -369,8 +369,8 @@ def _with_transports(plan: Plan, *, quiet: bool) -> Plan:
         return plan
     with say.status("trying transports …") as status:
         plan, results = with_transports(plan, lambda name: status(f"trying {name}"))
-    for one in results if not quiet else ():
-        say.line(f"{one.name}: {one.why_not or 'starts'}")
+    for result in results if not quiet else ():
+        say.line(f"{result.name}: {result.why_not or 'starts'}")
     return plan
 
 

@@ -328,4 +328,4 @@ def _rules(run_s: float, tuned_s: float, verified: VerifiedRuns | None, folder: 
 
 
 def _of_times(times_s: Sequence[float]) -> list[str]:
-    return [format_time(one) for one in (statistics.median(times_s), min(times_s), max(times_s))]
+    return [format_time(time_s) for time_s in (statistics.median(times_s), min(times_s), max(times_s))]

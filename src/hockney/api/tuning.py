@@ -69,7 +69,7 @@ class Tuning:
     @property
     def is_ignored(self) -> bool:
         """Whether launches showed that the library ignores rules of an operation."""
-        return self.verification is not None and any(one.effect == "none" for one in self.verification.proofs)
+        return self.verification is not None and any(proof.effect == "none" for proof in self.verification.proofs)
 
     def __repr__(self) -> str:
         return f"{counted(len(self.tuned.rules), 'rule')} for {self.tuned.target.title}; {self.tuned.tried}"

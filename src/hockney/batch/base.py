@@ -141,7 +141,7 @@ def allocation(environment: Environment = os.environ) -> JobAllocation | None:
 
 def partitions() -> list[Partition]:
     """Those of all batch systems whose commands are here."""
-    return [one for _, system in batch_systems for one in system.partitions()]
+    return [partition for _, system in batch_systems for partition in system.partitions()]
 
 
 def asked(*words: str, limit_s: float = COMMAND_LIMIT_S) -> str:

@@ -70,7 +70,7 @@ def programs(plan: Launching) -> list[tuple[str, str, list[int]]]:
 def expect_proved(plan: Plan) -> None:
     """RequestError where a schedule of a file is wrong on a number of ranks that the plan has: it could hang."""
     for name, text in (plan.schedules or {}).items():
-        for operation in (one for one in plan.operations if one in COLLECTIVES):
+        for operation in (name for name in plan.operations if name in COLLECTIVES):
             if wrong := mistake(written.define(operation, name, text), tuple(rank_counts(plan))):
                 verify = f"`hockney schedule verify {operation} --algorithm {name}` tries more numbers of ranks"
                 raise RequestError(wrong, verify)

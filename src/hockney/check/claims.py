@@ -150,7 +150,7 @@ def judge_claims(
                 f"known: {', '.join(known) or 'nothing'}",
             )
         tried += [(claim, call, curve, _judged(claim, curve)) for call, curve in curves.items()]
-    corrected = holm(np.array([one.p for *_, several in tried for one in several]))
+    corrected = holm(np.array([judged.p for *_, several in tried for judged in several]))
     findings, first = [], 0
     for claim, call, curve, several in tried:
         p_of = dict(zip(map(id, several), corrected[first : first + len(several)].tolist(), strict=True))
@@ -162,8 +162,10 @@ def judge_claims(
                 *(call, claim.text, claim.operation, claim.algorithm, call.known_setting, size_B, most, verdict),
                 why="fewer numbers of ranks than the claim has terms: measure more, each double the last",
             )
-            if of_size := sorted((one for one in several if one.size_B == size_B), key=lambda one: one.ranks):
-                above = [p_of[id(one)] <= family_error and one.factor > least_factor for one in of_size]
+            if of_size := sorted(
+                (judged for judged in several if judged.size_B == size_B), key=lambda one: one.ranks
+            ):
+                above = [p_of[id(judged)] <= family_error and judged.factor > least_factor for judged in of_size]
                 # From the first on behind which all are above.
                 begins = next((k for k in range(len(above)) if all(above[k:])), len(above))
                 at = of_size[min(begins, len(of_size) - 1)]

@@ -28,15 +28,20 @@ def confirm(
     searched for would be found but every second time.
     """
     violations = [finding for finding in findings if finding.verdict == "violated"]
-    calls = dict.fromkeys(part.call for one in violations for part in (one.bound.slow, *one.bound.fast))
+    calls = dict.fromkeys(
+        part.call for violation in violations for part in (violation.bound.slow, *violation.bound.fast)
+    )
     others = counterparts(calls, times.curves, (("system",), ()))
 
     def counterpart(part: Part) -> Part:
         return part._replace(call=others.get(part.call, part.call))
 
     wanted = {
-        (one.guideline, Bound(counterpart(one.bound.slow), tuple(map(counterpart, one.bound.fast)))): one.identity
-        for one in violations
+        (
+            violation.guideline,
+            Bound(counterpart(violation.bound.slow), tuple(map(counterpart, violation.bound.fast))),
+        ): violation.identity
+        for violation in violations
     }
     again = study(times, family_error=family_error, least_factor=1.0, only=wanted, expected=False)
     by_identity = {wanted[finding.identity]: finding for finding in again.findings}

@@ -223,7 +223,7 @@ COMPOSED: Mapping[str, tuple[str, ...]] = {
 def _of_name(name: str, schedules: tuple[str, ...]) -> Guideline:
     operation, _, rest = name.partition("_as_")
     parts = rest.split("_and_")
-    sized = [f"{one}({'n/P' if sizes_are_blocks(one) else 'n'})" for one in (operation, *parts)]
+    sized = [f"{name}({'n/P' if sizes_are_blocks(name) else 'n'})" for name in (operation, *parts)]
     return Guideline(f"{sized[0]} ≤ {' + '.join(sized[1:])}", partial(_composed, operation, parts), schedules)
 
 

@@ -75,11 +75,11 @@ def _print_finding(finding: api.MpiFinding) -> None:
             say.line(f"      {label:9}{value}")
     for line in finding.transports.lines:
         say.line(f"      {line}")
-    for one in finding.variants:
-        if one.why_not:
-            say.line("      ", ("✗", "red"), f" {one.name}: {one.why_not}")
+    for variant in finding.variants:
+        if variant.why_not:
+            say.line("      ", ("✗", "red"), f" {variant.name}: {variant.why_not}")
         else:
-            say.line("      ", ("✓", "green"), f" --variant {shlex.quote(one.variant)}")
+            say.line("      ", ("✓", "green"), f" --variant {shlex.quote(variant.variant)}")
 
 
 def _machine(diagnosis: api.DoctorAnswer) -> list[str]:

@@ -77,7 +77,7 @@ class NodeTopology:
 
 def of_description(node: NodeDescription) -> NodeTopology:
     """Of all CPUs that a description names; a level that it does not tell is one for all."""
-    data = [one for one in node.caches if one.type != "Instruction"]
+    data = [cache for cache in node.caches if cache.type != "Instruction"]
     last = max(data, key=lambda one: one.level).cpus if data else []
     cores, caches = (
         {cpu: min(members) for members in map(parse_cpu_list, lists) for cpu in members}

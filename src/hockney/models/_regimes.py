@@ -73,7 +73,9 @@ class SizeCurve:
     def best_lines(self) -> PiecewiseLine:
         """The lines of the best cut."""
         segments = self.segments(self.best)
-        columns = zip(*((one.upper_B, one.alpha_s, one.beta_s_per_B) for one in segments), strict=True)
+        columns = zip(
+            *((segment.upper_B, segment.alpha_s, segment.beta_s_per_B) for segment in segments), strict=True
+        )
         return PiecewiseLine(*map(np.array, columns))
 
     def like(self, time_s: Array) -> SizeCurve:

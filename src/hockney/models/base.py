@@ -46,10 +46,13 @@ class Parameter(BaseModel):
     def times(self, other: Parameter, unit: str = "1") -> Parameter:
         """The product; both intervals are taken as independent, on logarithmic scales. None without both."""
         value, both = self.value * other.value, (self, other)
-        if any(one.low is None or one.high is None or min(one.low, one.value) <= 0 for one in both):
+        if any(
+            parameter.low is None or parameter.high is None or min(parameter.low, parameter.value) <= 0
+            for parameter in both
+        ):
             return Parameter(value=value, unit=unit)
-        below = math.hypot(*(math.log(one.value / (one.low or 1.0)) for one in both))
-        above = math.hypot(*(math.log((one.high or 1.0) / one.value) for one in both))
+        below = math.hypot(*(math.log(parameter.value / (parameter.low or 1.0)) for parameter in both))
+        above = math.hypot(*(math.log((parameter.high or 1.0) / parameter.value) for parameter in both))
         return Parameter(value=value, low=value * math.exp(-below), high=value * math.exp(above), unit=unit)
 
 

@@ -274,7 +274,7 @@ def _by_times(training: Training, costs: MachineCosts | str) -> IdentifiedOperat
                 WITHOUT_LOCALITY if costs else WITHOUT_COSTS,
             )
         reduces = COLLECTIVES[training.operation].reduces
-        found = identify(training, [FromCosts(one) for one in costs.unsure(reduces=reduces)])
+        found = identify(training, [FromCosts(costs_of_case) for costs_of_case in costs.unsure(reduces=reduces)])
         warnings.append(
             f"no named algorithm was measured beside {DEFAULT}: candidates are simulated with {costs.origin}, "
             "and may be off by a factor of two. Most other algorithms would go unnoticed"
@@ -319,7 +319,9 @@ def _below(training: Training, found: Identification) -> list[str]:
     needs: dict[str, list[str]] = {}
     for ranks in sorted({chain.ranks for chain in found.chains}):
         least = min(cell.size_B for chain in found.chains if chain.ranks == ranks for cell in chain.cells)
-        for name in {one.choice.algorithm: None for one in found.candidates if one.choice is not None}:
+        for name in {
+            candidate.choice.algorithm: None for candidate in found.candidates if candidate.choice is not None
+        }:
             if (need := least_B(operation, name, ranks)) > least:
                 needs.setdefault(name, []).append(f"{format_bytes(need)} on {counted(ranks, 'rank')}")
     # Of many numbers of ranks the ends tell how the need grows.
@@ -327,7 +329,7 @@ def _below(training: Training, found: Identification) -> list[str]:
     components = {decisions_for(mpi).component(operation, chain.ranks, chain.nodes) for chain in found.chains}
     return [
         *([f"no candidates for want of elements: {', '.join(said)}"] if said else []),
-        *(f"{mpi}: its component {one} serves {operation}" for one in sorted(components - {""})),
+        *(f"{mpi}: its component {component} serves {operation}" for component in sorted(components - {""})),
     ]
 
 

@@ -217,7 +217,7 @@ class CollectiveCase(MessageCosts, Sizes):
         """The algorithms that are named; all that are offered where none is, or files alone."""
         named = [name.strip() for name in self.algorithm.split(",")]
         files = {name: define(self.operation, name) for name in named if name.endswith(ENDING)}
-        if wrong := next(filter(None, (mistake(one, FEW) for one in files.values())), ""):
+        if wrong := next(filter(None, (mistake(file, FEW) for file in files.values())), ""):
             raise RequestError(wrong, "`hockney schedule verify` says more")
         if {*named} <= {"all", "best", *files}:
             named = [*offered_names, *files]

@@ -68,17 +68,17 @@ class Reproduction:
         has = [i for i, scenario in enumerate(curve) if scenario is not None]
         chosen = [scenario for scenario in curve if scenario is not None]
         if "barrier" in without:
-            chosen = [replace(one, run=_call_alone(one.run)) for one in chosen]
+            chosen = [replace(scenario, run=_call_alone(scenario.run)) for scenario in chosen]
         if "level" in without:
             fewer = [scenario for scenario in chosen if scenario.ranks <= before]
-            outermost = max((max(one.place.localities, default=0) for one in fewer), default=NETWORK)
-            chosen = [replace(one, place=within(one.place, outermost)) for one in chosen]
+            outermost = max((max(scenario.place.localities, default=0) for scenario in fewer), default=NETWORK)
+            chosen = [replace(scenario, place=within(scenario.place, outermost)) for scenario in chosen]
         layout = self.calibration.layout
         if "protocol" in without:
             layout = replace(layout, rendezvous_above_B={}, held_above_B=np.inf)
         theta = self.calibration.theta
         protocols = layout.held_above_B, tuple(layout.rendezvous_above_B.items())
-        keys = [(one.key, protocols) for one in chosen]
+        keys = [(scenario.key, protocols) for scenario in chosen]
         new = {key: one for key, one in zip(keys, chosen, strict=True) if key not in self._known_s}
         new_s = times_s([*new.values()], self.statistic, layout, theta)
         self._known_s.update(zip(new, new_s, strict=True))

@@ -226,7 +226,11 @@ def _watch_one(
     hello, collective = counter.hello, COLLECTIVES[operation]
     element_B = ELEMENT_B if collective.reduces else 1
     asked_B = [max(size_B // element_B, 1) * element_B for size_B in sizes_B] if collective.has_size else [0]
-    offered = [one for one in hello.algorithms if one.operation == operation and one.kind == "library"]
+    offered = [
+        algorithm
+        for algorithm in hello.algorithms
+        if algorithm.operation == operation and algorithm.kind == "library"
+    ]
     one = Watch(
         operation,
         launch.mpi_name,

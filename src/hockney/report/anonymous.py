@@ -39,7 +39,7 @@ def unnamed(path: Path) -> tuple[Contents, dict[str, str]]:
 
     held = read(path, then=of_records)
     of_table = () if held.records else held.frame["system"]
-    _add(letters, [*of_table, *(run.system for run in held.apps), *(one.system for one in held.effects)])
+    _add(letters, [*of_table, *(run.system for run in held.apps), *(effect.system for effect in held.effects)])
     names = dict.fromkeys(host for launch in held.launches for host in _hosts(launch))
     hosts = {host: f"host {number}" for number, host in enumerate(names, 1)}
     words = {**letters, **hosts}
@@ -89,5 +89,5 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
         return {key: _renamed(one, names) for key, one in value.items()}
     if isinstance(value, list):
-        return [_renamed(one, names) for one in value]
+        return [_renamed(member, names) for member in value]
     return names.get(value, value) if isinstance(value, str) else value

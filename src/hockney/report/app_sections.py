@@ -64,11 +64,13 @@ class Basis:
             if entry.variant in same and (not of_library or entry.other.get("mpi", "") in of_library)
         ]
         # Of messages at one distance those by the run's own mapping, where there are some.
-        own = {(one.operation, one.locality, one.cache) for one in found if one.mapping == record.mapping}
+        own = {
+            (entry.operation, entry.locality, entry.cache) for entry in found if entry.mapping == record.mapping
+        }
         return [
-            one
-            for one in found
-            if one.mapping == record.mapping or (one.operation, one.locality, one.cache) not in own
+            entry
+            for entry in found
+            if entry.mapping == record.mapping or (entry.operation, entry.locality, entry.cache) not in own
         ]
 
     def of(self, record: AppRecord) -> Machine:

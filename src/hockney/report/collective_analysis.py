@@ -117,9 +117,9 @@ class Analysis:
         return {
             "steps": [_step_row(algorithm, step) for algorithm in self.algorithms for step in algorithm.steps],
             "crossovers": [
-                {**dict(one.configuration.held), **{name: values[name] for name in _CROSSOVER}}
-                for one in self.crossovers
-                for values in [asdict(one)]
+                {**dict(crossover.configuration.held), **{name: values[name] for name in _CROSSOVER}}
+                for crossover in self.crossovers
+                for values in [asdict(crossover)]
             ],
         }
 
@@ -162,7 +162,7 @@ def analyse(
     grown = measured[measured["ranks"].notna()]
     systems = {
         name: system
-        for name in {str(one) for one in frame["system"].unique()}
+        for name in {str(system) for system in frame["system"].unique()}
         if (system := places.system(name)) is not None
     }
     simulations, notes = reproductions(frame, operation, statistic, [*lines], systems)
@@ -299,7 +299,7 @@ class _Simulated:
 
     def ratio(self, allocation: str, found: FoundStep, time_s: Array) -> float:
         """The simulated step of a curve, beside all others."""
-        besides = [one for one in self.every if one is not found]
+        besides = [step for step in self.every if step is not found]
         return simulated_step(self.algorithm.ranks(allocation), time_s, found, besides)
 
     def without(self, allocation: str, found: FoundStep, why: Sequence[Why]) -> dict[Part, float]:
@@ -356,7 +356,9 @@ def _explained(
             continue
         before, after = found.place.before, found.place.after
         why = {
-            name: reasons(before, after, [one.level for one in own if found.holds(one)], changes[name])
+            name: reasons(
+                before, after, [boundary.level for boundary in own if found.holds(boundary)], changes[name]
+            )
             for name, own in boundaries.items()
         }
         why[ALL] = tuple(dict.fromkeys(word for name, own in why.items() for word in own))

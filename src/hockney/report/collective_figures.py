@@ -115,7 +115,7 @@ def against_ranks(
     by_points = sorted(
         panels, key=lambda one: -sum(algorithm.ranks(n).size for algorithm, n in panels[one].values())
     )
-    shown = {one.words(names): panels[one] for one in panels if one in by_points[:MOST_PANELS]}
+    shown = {panel.words(names): panels[panel] for panel in panels if panel in by_points[:MOST_PANELS]}
     labels = sorted({label for own in shown.values() for label in own})
     size = format_bytes(algorithms[0].size_B)
     drawings = [
@@ -133,7 +133,7 @@ def against_ranks(
         own = [algorithm for algorithm in every if algorithm.held == held][:MOST_ALGORITHMS]
         allocations = list(dict.fromkeys(name for algorithm in own for name in algorithm.points))
         look = dict(zip(allocations, cycle(ALLOCATIONS), strict=False))
-        titled = {one.label: {name: (one, name) for name in one.points} for one in own}
+        titled = {panel.label: {name: (panel, name) for name in panel.points} for panel in own}
         row = [
             replace(panel, lines=[*panel.lines, *_model_lines(algorithm, look)])
             for panel, algorithm in zip(_panels(titled, look, words), own, strict=True)

@@ -175,21 +175,21 @@ def of_steps(operation: str, analysis: Analysis) -> list[Finding]:
     """What steps, where and why, the highest first; bends only where the machine or the library has a reason."""
     found: list[Finding] = []
     for algorithm in analysis.algorithms:
-        common = [one.place.before for one in algorithm.steps if one.allocation == ALL]
-        for one in algorithm.steps:
-            is_bend = math.isnan(one.step.ratio)
-            if (one.allocation != ALL and one.place.before in common) or (is_bend and not one.place.why):
+        common = [step.place.before for step in algorithm.steps if step.allocation == ALL]
+        for step in algorithm.steps:
+            is_bend = math.isnan(step.step.ratio)
+            if (step.allocation != ALL and step.place.before in common) or (is_bend and not step.place.why):
                 continue
-            where = "" if one.allocation == ALL else f", allocation {one.allocation}"
-            there = " and ".join(WHY_WORDS[word] for word in one.place.why)
-            because = " and ".join(PART_WORDS[name] for name in one.explanation.causes)
+            where = "" if step.allocation == ALL else f", allocation {step.allocation}"
+            there = " and ".join(WHY_WORDS[word] for word in step.place.why)
+            because = " and ".join(PART_WORDS[name] for name in step.explanation.causes)
             what = (
-                f"a further rank costs {_slope(one.step.slope_ratio)}"
+                f"a further rank costs {_slope(step.step.slope_ratio)}"
                 if is_bend
-                else f"time steps {_height(one)}"
+                else f"time steps {_height(step)}"
             )
             text = (
-                f"{operation} {algorithm.label}, {format_bytes(algorithm.size_B)}{where}: {what} {one.place}: "
+                f"{operation} {algorithm.label}, {format_bytes(algorithm.size_B)}{where}: {what} {step.place}: "
                 f"{there or because or NOT_EXPLAINED}."
             )
             weight = 0.75 if algorithm.label == DEFAULT and not is_bend else 0.6

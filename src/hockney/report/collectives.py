@@ -93,12 +93,12 @@ def section(
         lines = {size: curves(grown, size) for size in sizes}
         analysis = analyse(frame, measured, operation, statistic, lines, places)
         for size in sizes:
-            algorithms = [one for one in analysis.algorithms if one.size_B == size]
+            algorithms = [algorithm for algorithm in analysis.algorithms if algorithm.size_B == size]
             result.figures += against_ranks(operation, algorithms, leaders, names, looks, words)
         result.findings += [*of_models(operation, analysis), *of_steps(operation, analysis)]
         result.rows = {"models": model_rows(analysis), **analysis.as_rows()}
         notes = [POOLING, CAUSES, *(f"Not simulated: {note}." for note in analysis.notes)]
-        if not all(one.is_searched for one in analysis.algorithms):
+        if not all(algorithm.is_searched for algorithm in analysis.algorithms):
             notes.append(f"Steps are looked for from {FEWEST} numbers of ranks on.")
         tables = [
             model_table(operation, analysis, names),

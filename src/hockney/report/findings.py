@@ -68,9 +68,9 @@ def weightiest(
         is_repeated = bool(finding.kind) and before[finding.kind] > MOST_OF_A_KIND
         place.append((finding.weight < FIRST and not finding.anchor.startswith(ids), is_repeated))
     chosen = [finding for _, finding in sorted(zip(place, ordered, strict=True), key=lambda pair: pair[0])]
-    ahead = [one for one in chosen if one.weight >= FIRST]
+    ahead = [finding for finding in chosen if finding.weight >= FIRST]
     for part in map(_ids, parts):
-        ahead += [one for one in chosen if one.anchor.startswith(part) and one not in ahead][:1]
+        ahead += [finding for finding in chosen if finding.anchor.startswith(part) and finding not in ahead][:1]
     return list(dict.fromkeys([*ahead, *chosen]))[: max(MOST, len(ahead))]
 
 

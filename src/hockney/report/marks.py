@@ -178,7 +178,7 @@ def marks_of_caches(
     system_of_launch = {
         launch: entry.other.get("system", "") for entry in entries for launch in entry.measurements.launches
     }
-    hosts = [(system_of_launch.get(one.id), system_of([one], ()).hosts) for one in launches]
+    hosts = [(system_of_launch.get(launch.id), system_of([launch], ()).hosts) for launch in launches]
     caches: dict[str, dict[tuple[int, str], list[int]]] = {}
     for name, of_launch in hosts or [(None, machine.system.hosts)]:
         for host in of_launch if len(names) == 1 or name is not None else ():

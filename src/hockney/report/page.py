@@ -239,7 +239,7 @@ def render(report: Report) -> str:
 
 
 def _pictures(drawings: Iterable[Drawing], inliner: Inliner) -> dict[str, str]:
-    return {one.name: inliner.inline(one.figure, one.alt) for one in drawings}
+    return {drawing.name: inliner.inline(drawing.figure, drawing.alt) for drawing in drawings}
 
 
 def _targets(report: Report) -> dict[str, str]:
@@ -247,9 +247,9 @@ def _targets(report: Report) -> dict[str, str]:
     targets = {"warnings": "warnings", "provenance": "provenance"}
     for section in report.sections:
         targets[section.id] = section.title
-        targets |= {one.id: f"{section.title}, table" for one in section.tables if one.id}
+        targets |= {table.id: f"{section.title}, table" for table in section.tables if table.id}
         targets |= {part.id: f"{section.title}, {part.title}" for part in section.parts}
-        targets |= {f"figure-{one.name}": f"{section.title}, figure" for one in section.drawings}
+        targets |= {f"figure-{drawing.name}": f"{section.title}, figure" for drawing in section.drawings}
     return targets
 
 

@@ -103,7 +103,7 @@ def _points(
         at, time_s = measured_s[chosen], prediction.time_s[chosen]
         style = looks.get(label, OTHERS)
         if measured_s.size <= WITH_INTERVALS:
-            low, high = (np.clip(one[chosen], bottom, top) for one in (prediction.low_s, prediction.high_s))
+            low, high = (np.clip(end_s[chosen], bottom, top) for end_s in (prediction.low_s, prediction.high_s))
             known = np.isfinite(low) & np.isfinite(high)
             lines.append(
                 Line("", at[known], low[known], low[known], high[known], style, 0.0, opacity=0.35, order=2.5)

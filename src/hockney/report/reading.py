@@ -211,7 +211,9 @@ def shared_cores(
     curves: Sequence[MessageCurve], effects: Sequence[Effect], launches: Sequence[LaunchLine]
 ) -> tuple[list[str], list[str]]:
     """Warnings of cores that ranks shared: of messages and collectives, and of effects."""
-    names = dict.fromkeys(one.effect for one in effects if one.oversubscribed and not one.not_measurable)
+    names = dict.fromkeys(
+        effect.effect for effect in effects if effect.oversubscribed and not effect.not_measurable
+    )
     crowded = [curve for curve in curves if curve.entry.oversubscribed]
     share = f" ({len(crowded)} of {counted(len(curves), 'configuration')} of messages)." if curves else "."
     waiting = f"Oversubscribed: there were more ranks than cores, so times contain waiting for a core{share}"

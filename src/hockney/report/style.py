@@ -115,7 +115,9 @@ class Looks:
                 taken = set(self._of.values())
                 free = [style for style in _ALL if style not in taken] or _ALL
                 kin = {look.colour for other, look in self._of.items() if _algorithm(other) == _algorithm(name)}
-                fitting = (one for one in free if (one.colour in kin if kin else one.colour not in together))
+                fitting = (
+                    style for style in free if (style.colour in kin if kin else style.colour not in together)
+                )
                 self._of[name] = next(fitting, free[0])
                 together.add(self._of[name].colour)
         return {name: self._of[name] for name in names}

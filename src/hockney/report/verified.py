@@ -74,7 +74,8 @@ def _findings(verification: Verification) -> list[Finding]:
         left = verification.ruled(effect)
         of_it = [proof for proof in verification.proofs if proof.operation in left]
         found += [
-            Finding(f"Rules for {one.operation} {words}: {one.why}.", ID, 0.97, effect, "bad") for one in of_it
+            Finding(f"Rules for {proof.operation} {words}: {proof.why}.", ID, 0.97, effect, "bad")
+            for proof in of_it
         ]
     return found
 

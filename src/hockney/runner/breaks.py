@@ -174,7 +174,7 @@ def _of_version(known: Mapping[str, int], version: str) -> int:
     versions, asked = sorted(known, key=version_in), version_in(version)
     if not asked:
         return known[versions[-1]]
-    return known[next((one for one in reversed(versions) if version_in(one) <= asked), versions[0])]
+    return known[next((version for version in reversed(versions) if version_in(version) <= asked), versions[0])]
 
 
 def _chosen(framework: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:

@@ -96,7 +96,7 @@ def node(root: Path = ROOT) -> NodeDescription:
     """The whole machine with its network devices, whatever this process may use of it."""
     cpus = parse_cpu_list(_text(root / "sys/devices/system/cpu/online")) or frozenset(os.sched_getaffinity(0))
     places = placements(root, cpus)
-    caches = {(one.level, one.type, *one.shared): one for place in places for one in place.caches}
+    caches = {(cache.level, cache.type, *cache.shared): cache for place in places for cache in place.caches}
     processors = [
         NodeProcessor(
             cpu=place.cpu, package=place.package, numa=place.numa, cache=last_cache(place), core=place.siblings[0]
@@ -126,7 +126,7 @@ def device_files(root: Path = ROOT) -> dict[str, str]:
             for link in links:
                 if (device / link).is_symlink():
                     files[f"{name}/{device.name}/{link}"] = (device / link).readlink().name
-            files |= {f"{name}/{device.name}/{one}": "" for one in folders if (device / one).is_dir()}
+            files |= {f"{name}/{device.name}/{folder}": "" for folder in folders if (device / folder).is_dir()}
     for text in ("cpuinfo_min_freq", "cpuinfo_max_freq"):
         # Hundreds of processors have one or two frequencies.
         distinct = {_text(policy / text): policy / text for policy in _entries(top / _POLICIES)[::-1]}

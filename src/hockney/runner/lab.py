@@ -214,7 +214,7 @@ def down(name: str) -> int:
     there = _namespaces(name)
     if not there and not (FOLDER / name).exists():
         raise RequestError(f"no lab {name!r} is up", "nothing is to be done")
-    running = [pid for one in there for pid in _run("ip", "netns", "pids", one).split()]
+    running = [pid for name in there for pid in _run("ip", "netns", "pids", name).split()]
     if running:
         raise RequestError(
             f"{len(running)} processes still run on hosts of the lab {name!r}: {', '.join(running[:10])}",
@@ -237,7 +237,9 @@ def _end(name: str) -> None:
     """Kill what runs on the hosts of a lab that nobody has been told of, and wait until it is gone."""
     end_s = time.monotonic() + ENDING_S
     while time.monotonic() < end_s:
-        running = [int(pid) for one in _namespaces(name) for pid in _run("ip", "netns", "pids", one).split()]
+        running = [
+            int(pid) for namespace in _namespaces(name) for pid in _run("ip", "netns", "pids", namespace).split()
+        ]
         if not running:
             return
         for pid in running:
@@ -329,7 +331,9 @@ def _write(lab: Lab) -> None:
     writing.replace(agent, _AGENT % _prefix(lab.name))
     agent.chmod(0o755)
     for launcher, slot in (("openmpi", " slots=1"), ("hydra", ":1")):
-        writing.replace(lab.folder / f"hosts.{launcher}", "".join(f"{one}{slot}\n" for one in lab.addresses))
+        writing.replace(
+            lab.folder / f"hosts.{launcher}", "".join(f"{address}{slot}\n" for address in lab.addresses)
+        )
     # Last: with it the lab is whole.
     writing.replace(lab.folder / "lab.json", lab.model_dump_json(indent=2) + "\n")
 

@@ -100,7 +100,7 @@ def files_of_rules(mpi: Mpi, argv: Sequence[str], environment: Mapping[str, str]
     for name in names:
         said = (environment.get(name, ""), *said_of(name, argv))
         # More settings may follow in the same word.
-        for file in filter(None, (one if _is_readable(one) else re.split("[,;]", one)[0] for one in said)):
+        for file in filter(None, (path if _is_readable(path) else re.split("[,;]", path)[0] for path in said)):
             if not _is_readable(file):
                 raise RequestError(
                     f"{file}, which {name.removeprefix('OMPI_MCA_')} names, cannot be read here: {otherwise}",

@@ -265,5 +265,7 @@ def _telling_line(stderr: str) -> str:
     for line in lines:
         if any(word in line.lower() for word in _TELLING):
             sentences = _SENTENCE_END.split(line)
-            return next((one for one in sentences if any(word in one.lower() for word in _TELLING)), line)
+            return next(
+                (sentence for sentence in sentences if any(word in sentence.lower() for word in _TELLING)), line
+            )
     return lines[-1] if lines else ""

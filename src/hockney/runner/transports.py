@@ -138,14 +138,16 @@ def _named(name: str, settings: str) -> str:
 def _interfaces(node: NodeDescription) -> list[str]:
     """Those that messages between nodes can go by; a port of a bridge has no address of its own."""
     return [
-        one.name for one in node.interfaces if one.kind != "loopback" and one.state == "up" and not one.master
+        interface.name
+        for interface in node.interfaces
+        if interface.kind != "loopback" and interface.state == "up" and not interface.master
     ]
 
 
 def _of_open_mpi(offer: Offered, node: NodeDescription, between_nodes: bool) -> Iterator[str]:
     pmls, btls, mtls = (offer.components.get(framework, ()) for framework in _FRAMEWORKS)
     if "ob1" in pmls:
-        for btl in (one for one in _BTLS if one in btls):
+        for btl in (name for name in _BTLS if name in btls):
             yield _named(f"ob1-{btl}", f"--mca pml ob1 --mca btl {btl},self")
             if btl == "tcp" and between_nodes:
                 for interface in _interfaces(node):

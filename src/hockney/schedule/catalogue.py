@@ -53,13 +53,15 @@ def algorithms(collective: str | None = None) -> list[Algorithm]:
 
 def offered(collective: str) -> list[Algorithm]:
     """Those of a collective that are a choice; others are there to teach, and run where they are named."""
-    return [one for one in algorithms(collective) if one.is_offered]
+    return [algorithm for algorithm in algorithms(collective) if algorithm.is_offered]
 
 
 @lru_cache(maxsize=1)
 def by_name_alone() -> frozenset[tuple[str, str]]:
     """Collective and name of the algorithms that are no choice."""
-    return frozenset((one.collective, one.name) for one in _core.algorithms() if not one.is_offered)
+    return frozenset(
+        (algorithm.collective, algorithm.name) for algorithm in _core.algorithms() if not algorithm.is_offered
+    )
 
 
 def algorithm_names() -> list[str]:

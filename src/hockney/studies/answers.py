@@ -138,7 +138,7 @@ def listed(words: Sequence[str]) -> StudyList:
     if words:
         raise RequestError(f"`list` takes no name, {words[0]!r} was given", "leave it out, or write `show`")
     every = [find(name) for name in names()]
-    return StudyList([KnownStudy(one.name, one.file.question, one.file.needs) for one in every])
+    return StudyList([KnownStudy(study.name, study.file.question, study.file.needs) for study in every])
 
 
 def shown(words: Sequence[str]) -> ShownStudy:

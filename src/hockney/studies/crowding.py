@@ -72,8 +72,8 @@ class Crowding(BaseModel):
 
 def crowded(launching: Mapping[str, Value | list[Value] | None], placements: Sequence[MapBy]) -> list[MapBy]:
     """The placements at which a launch of real ranks has more of them than this host has cores or threads."""
-    launched = [Launching.model_validate({**launching, "map_by": one}) for one in placements]
-    return [one.map_by for one in launched if one.mpi != "smpi" and has_more_ranks_than_cores(one)]
+    launched = [Launching.model_validate({**launching, "map_by": placement}) for placement in placements]
+    return [launch.map_by for launch in launched if launch.mpi != "smpi" and has_more_ranks_than_cores(launch)]
 
 
 def probed(launching: Mapping[str, Value | list[Value] | None], placements: Sequence[MapBy]) -> Crowding | None:

@@ -165,7 +165,7 @@ class Folder:
         launched = [model for step in steps for model in step.models.values() if isinstance(model, Launching)]
         if is_sealed(self.path, STATE) and self.state.study_sha256 == _digest(self.study.text):
             return ""
-        unusual = list(dict.fromkeys(in_words(one) for one in launched if not is_ordinary(one)))
+        unusual = list(dict.fromkeys(in_words(launch) for launch in launched if not is_ordinary(launch)))
         if not unusual:
             return ""
         return f"{self.path} is no study that you began on this machine; --resume would run: {unusual[0]}"

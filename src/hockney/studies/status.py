@@ -77,8 +77,8 @@ def status(folder: Path) -> Status:
     """How far the campaign or study of a folder is; RequestError where it is neither, or damaged."""
     jobs = _jobs(submitted(folder))
     # By the names of their parts.
-    running = {file_name(one.job) for one in jobs if one.state == "running"}
-    waiting = any(one.state == "waiting" for one in jobs)
+    running = {file_name(job.job) for job in jobs if job.state == "running"}
+    waiting = any(job.state == "waiting" for job in jobs)
     if (folder / STATE).is_file():
         of_steps = _steps(Folder.open(folder), running)
         together = _together([step.state for step in of_steps], waiting)
@@ -132,10 +132,10 @@ def _is_locked(folder: Path) -> bool:
 
 def _is_whole(ends: Sequence[Ended]) -> bool:
     """Whether one run made the campaign whole, or each share of its launches is."""
-    whole = [one for one in ends if one.whole]
-    if any(not one.share for one in whole):
+    whole = [end for end in ends if end.whole]
+    if any(not end.share for end in whole):
         return True
-    shares = {parse_share(one.share) for one in whole}
+    shares = {parse_share(end.share) for end in whole}
     return any(
         {share.number for share in shares if share.of_jobs == jobs} == set(range(1, jobs + 1))
         for jobs in {share.of_jobs for share in shares}

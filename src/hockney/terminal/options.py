@@ -232,7 +232,7 @@ def _count(function: Callable[..., Any]) -> int:
 def _placed(hint: Any, *, has_panels: bool) -> Any:
     """A parameter of Typer's own, such as --json, under the heading of its name."""
     kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    placed = copy(next((one for one in more if isinstance(one, OptionInfo)), None))
+    placed = copy(next((metadata for metadata in more if isinstance(metadata, OptionInfo)), None))
     if placed is None or not has_panels:
         return hint
     # The first name stands where Typer has a default otherwise.
@@ -291,7 +291,7 @@ def _is_path(info: FieldInfo) -> bool:
 def _words(annotation: Any) -> list[str]:
     """The words of a `Literal`, or of one or None; empty for other types."""
     if get_origin(annotation) in (Union, UnionType):
-        return [word for one in get_args(annotation) for word in _words(one)]
+        return [word for member in get_args(annotation) for word in _words(member)]
     return list(get_args(annotation)) if get_origin(annotation) is Literal else []
 
 

@@ -127,7 +127,7 @@ def _widest(known: pd.DataFrame) -> float:
     Two sizes are no ladder.
     """
     steps = [np.diff(np.unique(sizes)) for _, sizes in known["size"].groupby(known["ranks"])]
-    ladders = [one for one in steps if one.size > 1]
+    ladders = [step for step in steps if step.size > 1]
     usual = float(np.median(np.concatenate(ladders))) if ladders else 0.0
     # Sizes are whole elements: a step of the ladder may be a little wider.
     return max(math.log(LADDER), usual) + 0.1

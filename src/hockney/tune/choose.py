@@ -60,7 +60,7 @@ def choose(cells: Sequence[CallTimes]) -> ChosenRules:
             row.append(Decision(cell, cell.fastest(row[-1].algorithm if row else None)))
         decisions += row
         for algorithm, run in groupby(row, key=lambda one: one.algorithm):
-            there = [one.cell for one in run]
+            there = [decision.cell for decision in run]
             if algorithm is not None:
                 least, most = span(there[0], ordered)[0], span(there[-1], ordered)[1]
                 rules.append(Rule(operation, ranks, ranks, least, most, algorithm))
@@ -79,10 +79,10 @@ def choose_whole(cells: Sequence[CallTimes]) -> ChosenRules:
         row = list(group)
         common = set.intersection(*(set(cell.others) for cell in row))
         fit = [
-            one
-            for one in common
-            if any(one in cell.faster() for cell in row)
-            and not any(cell.default.is_faster(cell.others[one]) for cell in row)
+            method
+            for method in common
+            if any(method in cell.faster() for cell in row)
+            and not any(cell.default.is_faster(cell.others[method]) for cell in row)
         ]
         taken = min(fit, key=lambda one: sum(math.log(cell.others[one].time_s) for cell in row), default=None)
         decisions += [Decision(cell, taken) for cell in row]

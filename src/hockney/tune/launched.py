@@ -93,10 +93,15 @@ def verify(done: TargetRules, source: MeasuredSource, asked: Verifying) -> tuple
     whole = done.target.whole or _takes_over(done)
     proofs = [
         proof(
-            *(probe_of.get(one), one, seen.get(one), gains_of(times, cells, done.rules, one)),
+            *(
+                probe_of.get(operation),
+                operation,
+                seen.get(operation),
+                gains_of(times, cells, done.rules, operation),
+            ),
             is_switched=_takes_over(done),
         )
-        for one in ruled
+        for operation in ruled
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
     found = judged(times, cells, done.rules, void, best_name, whole=whole, complete=done.target.complete)

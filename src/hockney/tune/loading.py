@@ -75,14 +75,14 @@ def traps(mpi: Mpi, rules: Iterable[tuple[str, str]]) -> list[str]:
             continue
         if faults and all(faults):
             # Of two versions of a form the other one's first line is no fault.
-            fault = next((one for one in faults if not one.startswith(FIRST_LINE)), faults[0])
+            fault = next((fault for fault in faults if not fault.startswith(FIRST_LINE)), faults[0])
             found.append(f"{library.name} does not take the rules of {file} as they stand: {fault}")
     return found
 
 
 def traps_of(plan: Plan, launches: Iterable[Launch]) -> list[str]:
     """The same of all files that the launches of a plan name."""
-    rules = list(dict.fromkeys(one for launch in launches for one in launch.rules))
+    rules = list(dict.fromkeys(rule for launch in launches for rule in launch.rules))
     return traps(find(plan.mpi, plan.launcher or None), rules) if rules else []
 
 

@@ -63,7 +63,7 @@ class TargetRules:
         """What the intervals of measured times are, in words; empty where nothing was measured."""
         if self.launches is None:
             return ""
-        bare = sum(one.cell.default.is_assumed for one in self.choice.decisions)
+        bare = sum(decision.cell.default.is_assumed for decision in self.choice.decisions)
         of_cells = f"{bare} of {counted(len(self.choice.decisions), 'cell')}"
         assumed = f"no interval was measured at {of_cells}: there each time is {ASSUMED}" if bare else ""
         if bare == len(self.choice.decisions):
@@ -89,11 +89,13 @@ class TargetRules:
         text = self.text
         if (back := self.target.read(text, self.library)) != in_order(self.rules):
             raise AssertionError(f"{self.target.title} were not read back as they were written: {back}")
-        for one in self.choice.decisions:
-            found = find(back, *one.cell.place)
+        for decision in self.choice.decisions:
+            found = find(back, *decision.cell.place)
             # Launches may have sent a cell back to the default.
-            if found != find(self.rules, *one.cell.place) or found not in (None, self._completed(one)):
-                raise AssertionError(f"{self.target.title} say {found} of {one.cell.place}, not {one.algorithm}")
+            if found != find(self.rules, *decision.cell.place) or found not in (None, self._completed(decision)):
+                raise AssertionError(
+                    f"{self.target.title} say {found} of {decision.cell.place}, not {decision.algorithm}"
+                )
         return text
 
     def _completed(self, decision: Decision) -> Method | None:
@@ -130,13 +132,18 @@ def tuned(
     elif to_be_verified:
         chosen = choose([cell.by_medians() for cell in cells])
         of = {cell.place: cell for cell in cells}
-        chosen = replace(chosen, decisions=[replace(one, cell=of[one.cell.place]) for one in chosen.decisions])
+        chosen = replace(
+            chosen, decisions=[replace(decision, cell=of[decision.cell.place]) for decision in chosen.decisions]
+        )
     else:
         chosen = choose(cells)
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
     kept = ChosenRules(
         [rule for rule in chosen.rules if rule not in refused],
-        [replace(one, algorithm=None) if _fitting(refused, one) else one for one in chosen.decisions],
+        [
+            replace(decision, algorithm=None) if _fitting(refused, decision) else decision
+            for decision in chosen.decisions
+        ],
     )
     rules = joined([target.complete(rule) for rule in kept.rules])
     told = [f"{rule}: {why}" for rule, why in refused.items()]
@@ -152,16 +159,16 @@ def _fitting(rules: Iterable[Rule], decision: Decision) -> Rule | None:
 
 def _with_gain(rule: Rule, choice: ChosenRules) -> Rule:
     """The rule with what it gains in its cells: by the model where a cell of it is by the model."""
-    of_it = [one for one in choice.decisions if _fitting([rule], one)]
+    of_it = [decision for decision in choice.decisions if _fitting([rule], decision)]
     if not of_it:
         return rule
-    is_measured = all(one.cell.origin == "measured" for one in of_it)
+    is_measured = all(decision.cell.origin == "measured" for decision in of_it)
     return replace(rule, gain=_mean_gain(of_it)[0], basis="measurement" if is_measured else "model")
 
 
 def _mean_gain(of_rule: Sequence[Decision]) -> tuple[float, float, float]:
     """The geometric mean of the gains of its cells, and of the ends of their intervals."""
-    mean = np.exp(np.mean(np.log([one.gain for one in of_rule]), axis=0))
+    mean = np.exp(np.mean(np.log([decision.gain for decision in of_rule]), axis=0))
     return float(mean[0]), float(mean[1]), float(mean[2])
 
 
@@ -196,11 +203,13 @@ class TunedRule:
         """The same rule, and what it gains."""
         bounds = (rule.least_ranks, rule.most_ranks, rule.least_B, rule.most_B)
         own = cls(rule.operation, *bounds, rule.algorithm.name, rule.algorithm.segment_B, rule.algorithm.radix)
-        of_it = [one for one in choice.decisions if _fitting([rule], one)]
+        of_it = [decision for decision in choice.decisions if _fitting([rule], decision)]
         if not of_it:
             return own
         gain, low, high = _mean_gain(of_it)
-        by = ", ".join(dict.fromkeys(ASSUMED if one.is_assumed else one.cell.origin for one in of_it))
+        by = ", ".join(
+            dict.fromkeys(ASSUMED if decision.is_assumed else decision.cell.origin for decision in of_it)
+        )
         return replace(own, cells=len(of_it), gain=gain, gain_low=low, gain_high=high, interval_by=by)
 
 

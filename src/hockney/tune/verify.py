@@ -66,18 +66,22 @@ class TrialTimes:
     def __init__(self, contents: Contents) -> None:
         elsewhere = set(map(id, contents.settled.elsewhere))
         kept = [
-            one for one in contents.settled.records if one.statistic == STATISTIC and id(one) not in elsewhere
+            record
+            for record in contents.settled.records
+            if record.statistic == STATISTIC and id(record) not in elsewhere
         ]
-        if len({one.cache for one in kept}) > 1:
+        if len({record.cache for record in kept}) > 1:
             raise RequestError(
                 f"{contents.path} has times with buffers in the caches and outside of them",
                 "rules are tried in one of the two: write to another --output",
             )
-        self.libraries = {one.mpi for one in kept}
-        self.last = max((one.time for one in kept), default="")
-        self._wrong = {(one.variant, _point_of(one)) for one in contents.records if one.verified is False}
-        self.launches = 1 + max((one.repetition for one in kept), default=-1)
-        self.variants = {one.variant for one in kept}
+        self.libraries = {record.mpi for record in kept}
+        self.last = max((record.time for record in kept), default="")
+        self._wrong = {
+            (record.variant, _point_of(record)) for record in contents.records if record.verified is False
+        }
+        self.launches = 1 + max((record.repetition for record in kept), default=-1)
+        self.variants = {record.variant for record in kept}
         self._times: dict[tuple[str, Point], Array] = {}
         self._levels: dict[tuple[str, Point], tuple[Level, bool]] = {}
         for record in kept:
@@ -116,7 +120,7 @@ class TrialTimes:
         Where both know one level alone what counts of their samples is compared turn by turn.
         """
         both = [self._levels.get((name, point)) for name in (variant, other)]
-        known = [one for one in both if one is not None]
+        known = [pair for pair in both if pair is not None]
         if len(known) < 2 or not any(is_chosen for _, is_chosen in known):
             return False
         return not is_same_level(*(level.reference_s for level, _ in known))
@@ -237,10 +241,11 @@ def judged(
     found = [_judged(times, cell, rules, void, best, complete) for cell in cells]
     if whole:
         # A call without a rule counts: the library does not choose for it as by default.
-        bad = {one.operation for one in found if one.verdict in ("slower", "not timed")}
-        good = {one.operation for one in found if one.verdict == "faster"} - bad - {*void}
+        bad = {judgement.operation for judgement in found if judgement.verdict in ("slower", "not timed")}
+        good = {judgement.operation for judgement in found if judgement.verdict == "faster"} - bad - {*void}
         found = [
-            one.model_copy(update={"is_kept": bool(one.algorithm) and one.operation in good}) for one in found
+            judgement.model_copy(update={"is_kept": bool(judgement.algorithm) and judgement.operation in good})
+            for judgement in found
         ]
     return found
 
@@ -260,7 +265,7 @@ def _judged(
     gain = times.ratio(DEFAULT, TUNED, point)
     named = find(rules, *cell.place)
     algorithm = "" if named is None else str(named)
-    verdict, is_kept = _verdict(gain, is_sure=any(named == completed(one) for one in cell.faster()))
+    verdict, is_kept = _verdict(gain, is_sure=any(named == completed(name) for name in cell.faster()))
     if not algorithm and verdict not in ("slower", "not timed"):
         verdict = "no rule"
     is_kept = is_kept and bool(algorithm) and cell.operation not in void
@@ -304,6 +309,6 @@ def kept(
     rules: Sequence[Rule], cells: Sequence[CallTimes], found: Sequence[VerifiedCell], *, whole: bool
 ) -> list[Rule]:
     """The rules without the cells that go back to the default."""
-    stays = {(one.operation, one.ranks, one.bytes) for one in found if one.is_kept}
+    stays = {(judgement.operation, judgement.ranks, judgement.bytes) for judgement in found if judgement.is_kept}
     gone = [cell for cell in cells if find(rules, *cell.place) and cell.place not in stays]
     return without(rules, gone, cells, whole=whole)

@@ -59,7 +59,7 @@ def solution(runs: MeasuredRuns, cells: Extents) -> Solution:
         )
     if len(known) > 1:
         raise RequestError(
-            f"the runs of {runs.folder} end at several eps: {', '.join(f'{one:g}' for one in sorted(known))}",
+            f"the runs of {runs.folder} end at several eps: {', '.join(f'{eps:g}' for eps in sorted(known))}",
             "keep those of each in a folder of its own",
         )
     chosen = next(iter(known))

@@ -159,7 +159,7 @@ def _listed(ranks: int, threads: int, text: str, nodes: int, thread_spread: Thre
     if any(list(of_rank) != sorted(of_rank) for of_rank in of_ranks):
         raise RequestError(
             f"--spread {text} names CPUs of a rank out of order, which launchers and OpenMP do not keep",
-            f"name those of each rank ascending: {','.join(str(cpu) for one in of_ranks for cpu in sorted(one))}",
+            f"name those of each rank ascending: {','.join(str(cpu) for own in of_ranks for cpu in sorted(own))}",
         )
     return PinningWish(ranks, threads, "list", nodes, cpus=cpus)
 

@@ -30,9 +30,9 @@ def are_told_apart(records: Sequence[AppRecord]) -> bool:
     times_s = [record.time_s for record in records]
     distance = math.log(max(times_s) / min(times_s))
     errors = [
-        math.log(one.high_s / one.low_s) / (2 * NORMAL)
-        for one in records
-        if one.low_s is not None and one.high_s is not None and 0 < one.low_s <= one.high_s
+        math.log(record.high_s / record.low_s) / (2 * NORMAL)
+        for record in records
+        if record.low_s is not None and record.high_s is not None and 0 < record.low_s <= record.high_s
     ]
     if len(errors) < len(records):
         return distance > math.log1p(APART)

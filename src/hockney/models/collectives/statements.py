@@ -118,7 +118,7 @@ def _leading(model: CollectiveModel, regime: CollectiveRegime) -> tuple[str, str
         return "0", ""
     at = float(regime.max_ranks or regime.min_ranks), float(regime.max_B or regime.min_B)
     first = max(terms, key=lambda term: model.at([term], *at))
-    return _term_text(model, first), _order(model, [one for one in terms if one is not first]) if terms[
+    return _term_text(model, first), _order(model, [term for term in terms if term is not first]) if terms[
         1:
     ] else ""
 

@@ -82,7 +82,7 @@ class Curve:
 
     def columns(self, breaks: Sequence[Break]) -> Array:
         """A column for each break, (n, m): zeros where a side has too few points."""
-        return np.array([self._column(one) for one in breaks]).reshape(len(breaks), self.size).T
+        return np.array([self._column(place) for place in breaks]).reshape(len(breaks), self.size).T
 
     def _column_of(self, one: Break) -> Array:
         beyond = self.ranks > one.before
@@ -96,7 +96,7 @@ class Curve:
     def fit(self, breaks: Sequence[Break], weight: Array | None = None) -> BrokenFit:
         """The most likely curve with these breaks; `weight`: (n,), of a fit like it."""
         columns = self.columns(breaks)
-        steps = np.array([not one.is_bend for one in breaks], dtype=np.float64)
+        steps = np.array([not place.is_bend for place in breaks], dtype=np.float64)
         weight = np.ones(self.size) if weight is None else weight
         heights, tails = np.zeros(len(breaks)), TAILS[2:3]
         turns = ALTERNATIONS if steps.any() else 2

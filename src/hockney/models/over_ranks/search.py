@@ -97,18 +97,18 @@ class _Search:
                 break
             breaks, fits = kept, kept_fits
         tested = self._tested(breaks, fits)
-        found = [self._found(tested[one], breaks, fits) for one in sorted(breaks)]
+        found = [self._found(tested[place], breaks, fits) for place in sorted(breaks)]
         widest = max(LEAST_RANGE, MOST_RANGE * self._ranks.size)
         at = self._ranks.searchsorted
-        return [one for one in found if at(one.place.after) - at(one.place.before) <= widest]
+        return [step for step in found if at(step.place.after) - at(step.place.before) <= widest]
 
     def _free(self, beside: Sequence[Break]) -> list[Break]:
         """Places with enough points between them and the breaks beside."""
-        at = {one.before: np.searchsorted(self._ranks, one.before) for one in (*self._places, *beside)}
+        at = {place.before: np.searchsorted(self._ranks, place.before) for place in (*self._places, *beside)}
         return [
-            one
-            for one in self._places
-            if all(abs(at[one.before] - at[other.before]) >= LEAST_SIDE for other in beside)
+            place
+            for place in self._places
+            if all(abs(at[place.before] - at[other.before]) >= LEAST_SIDE for other in beside)
         ]
 
     def _further(self, breaks: Sequence[Break], fits: Sequence[BrokenFit]) -> list[list[Break]]:
@@ -174,7 +174,7 @@ class _Search:
         """Those that are told beside each other, without the least clear one time after time."""
         while breaks:
             tested = self._tested(breaks, fits)
-            untold = [one for one in breaks if not (tested[one].is_common or tested[one].shown_by)]
+            untold = [place for place in breaks if not (tested[place].is_common or tested[place].shown_by)]
             if not untold:
                 break
             breaks = [one for one in breaks if one != max(untold, key=lambda one: _least_p(tested[one]))]
@@ -255,7 +255,7 @@ def simulated_step(ranks: Array, time_s: Array, step: FoundStep, beside: Sequenc
     near = counts_at(ranks, step.place)
     if near.sum() < FEWEST or not np.isfinite(time_s[near]).all():
         return math.nan
-    curve, others = Curve(ranks[near], time_s[near]), [one.at for one in beside if not one.at.is_bend]
+    curve, others = Curve(ranks[near], time_s[near]), [step.at for step in beside if not step.at.is_bend]
     gaps = [Break(int(before), int(after)) for before, after in pairwise(curve.ranks)]
     at = [i for i, gap in enumerate(gaps) if gap.after > step.place.before and gap.before < step.place.after]
     gaps = [gap for gap in gaps[max(0, at[0] - NEARBY) : at[-1] + NEARBY + 1] if gap not in others]
@@ -275,14 +275,16 @@ def roughness(scaled: Sequence[Array]) -> float:
 
     Of a process that remembers ρ of its last value, (1 + ρ) / (1 − ρ) (Bayley and Hammersley, 1946).
     """
-    near = [np.clip(one, -OUTLYING, OUTLYING) for one in scaled]
-    together, alone = (sum(float(one[lag:] @ one[: one.size - lag]) for one in near) for lag in (1, 0))
+    near = [np.clip(residuals, -OUTLYING, OUTLYING) for residuals in scaled]
+    together, alone = (
+        sum(float(residuals[lag:] @ residuals[: residuals.size - lag]) for residuals in near) for lag in (1, 0)
+    )
     alike = min(max(together / alone, 0.0), ROUGHEST) if alone else 0.0
     return (1 + alike) / (1 - alike)
 
 
 def _least_p(step: FoundStep) -> float:
-    return min(one.p_value for one in (step.together, *step.each.values()) if one.p_value is not None)
+    return min(test.p_value for test in (step.together, *step.each.values()) if test.p_value is not None)
 
 
 def _together(pulls: Array, heights: Array, known: Array, free: Array) -> LevelStep:

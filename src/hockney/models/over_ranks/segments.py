@@ -93,12 +93,12 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
     # Of two breaks with too few points for a line between them, the clearer one is where a line begins.
     for step in sorted(search({"": (at, time)}), key=lambda one: one.together.p_value or 0.0):
         between = (
-            np.abs(np.searchsorted(at, step.at.after) - np.searchsorted(at, one.at.after)) for one in found
+            np.abs(np.searchsorted(at, step.at.after) - np.searchsorted(at, other.at.after)) for other in found
         )
         if all(points >= LEAST_SIDE for points in between):
             found.append(step)
     found.sort(key=lambda step: step.at)
-    named = [next((one for one in expected if step.holds(one)), None) for step in found]
+    named = [next((boundary for boundary in expected if step.holds(boundary)), None) for step in found]
     ends = [
         0,
         *(int(np.searchsorted(at, (one or step.at).after)) for one, step in zip(named, found, strict=True)),
@@ -131,8 +131,10 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
 
 def _examined(at: Array, expected: Sequence[Boundary], breaks: Sequence[Jump]) -> dict[Boundary, bool | None]:
     """Each boundary inside a curve, and whether a break lies there."""
-    inside = [one for one in expected if at.size and at[0] <= one.before and one.after <= at[-1]]
-    points = np.diff([0, *np.searchsorted(at, [one.after for one in inside]), at.size])
+    inside = [
+        boundary for boundary in expected if at.size and at[0] <= boundary.before and boundary.after <= at[-1]
+    ]
+    points = np.diff([0, *np.searchsorted(at, [boundary.after for boundary in inside]), at.size])
     broken = {(jump.before, jump.after) for jump in breaks}
     return {
         one: (one.before, one.after) in broken if min(sides) >= LEAST_SIDE else None

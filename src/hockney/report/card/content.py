@@ -208,7 +208,7 @@ def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
             continue
         where = LOCALITY_WORDS.get(entry.locality or "", "") or "two ranks"
         # A latency and a rate, of the four that stand beside each message.
-        numbers += [replace(one, name=f"{one.name}, {where}") for one in _measured(entry, fit)[:2]]
+        numbers += [replace(number, name=f"{number.name}, {where}") for number in _measured(entry, fit)[:2]]
     return numbers
 
 

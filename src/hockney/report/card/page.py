@@ -26,8 +26,8 @@ def render(machine: Machine, card: CardAnswer | None = None) -> str:
     card = content(machine) if card is None else card
     formulas = _formulas(
         [
-            replace(one, formulas=[formula for formula in one.formulas if formula.view == "exact"])
-            for one in card.messages
+            replace(message, formulas=[formula for formula in message.formulas if formula.view == "exact"])
+            for message in card.messages
         ]
         + [*card.effects, *card.collectives, *card.closed_forms]
     )

@@ -88,7 +88,7 @@ def _panel(axes: Axes, panel: Panel, spanned: Sequence[Panel], *, is_led: bool) 
     across = _spanned(panel.x, [_held(panel.x, [line.x for line in panel.lines])])
     sizes = SizeAxis.of([across]) if panel.x.scale == "size" else None
     _scale(axes, "x", panel.x, across, sizes)
-    held = [_held(one.y, [_reach(line, one.y) for line in one.lines]) for one in spanned]
+    held = [_held(panel.y, [_reach(line, panel.y) for line in panel.lines]) for panel in spanned]
     _scale(axes, "y", panel.y, _spanned(panel.y, held), None)
     if panel.is_square:
         axes.set_xscale("log")

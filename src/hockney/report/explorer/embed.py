@@ -48,7 +48,7 @@ def thinned(explored: Explored) -> tuple[Explored, str]:
     points, cells = explored.points, explored.cells
     if len(points) <= MOST_POINTS:
         return explored, ""
-    chosen = {one.ranks for one in explored.first.values()}
+    chosen = {choice.ranks for choice in explored.first.values()}
     counts = sorted(set(points["ranks"]))
     step = -(-len(points) // MOST_POINTS)
     while len(points[points["ranks"].isin(kept := {*counts[::step], counts[-1], *chosen})]) > MOST_POINTS:
@@ -99,7 +99,7 @@ def data(explored: Explored, looks: Looks) -> str:
         "only": ONLY,
         "words": {name: list(known) for name, known in words.items()},
         "styles": {name: _styles(list(words[name]), of_it) for name, of_it in looked.items()},
-        "sizes": [list(one) for one in sizes],
+        "sizes": [list(size) for size in sizes],
         "series": series,
         "cells": held,
         "first": [asdict(choice) for choice in explored.first.values()],

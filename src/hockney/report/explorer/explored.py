@@ -217,17 +217,17 @@ def _cells(
         (
             operation,
             campaign,
-            *(_words(one.configuration, names) for names in dimensions.values()),
-            one.bytes,
-            one.ranks,
-            one.best,
-            one.best_s,
-            len(one.ties),
-            np.nan if one.penalty is None else one.penalty,
-            one.best == one.default,
+            *(_words(choice.configuration, names) for names in dimensions.values()),
+            choice.bytes,
+            choice.ranks,
+            choice.best,
+            choice.best_s,
+            len(choice.ties),
+            np.nan if choice.penalty is None else choice.penalty,
+            choice.best == choice.default,
         )
-        for one in chosen
-        if one.ranks and one.candidates > 1
+        for choice in chosen
+        if choice.ranks and choice.candidates > 1
     ]
     names = ["operation", *DIMENSIONS[:-1], "bytes", "ranks", "best", "best_s", "ties", "penalty", "is_default"]
     frame = pd.DataFrame(rows, columns=names)

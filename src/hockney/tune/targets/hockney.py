@@ -55,16 +55,16 @@ def read(text: str, library: Reader) -> list[Rule]:  # noqa: ARG001 - our schedu
     return joined(
         [
             Rule(
-                one.operation,
-                one.least_ranks or 1,
-                one.most_ranks,
-                one.least_bytes or 0,
-                one.most_bytes,
-                Method(one.algorithm, one.segment_bytes, one.radix),
-                one.gain,
-                one.basis,
+                rule.operation,
+                rule.least_ranks or 1,
+                rule.most_ranks,
+                rule.least_bytes or 0,
+                rule.most_bytes,
+                Method(rule.algorithm, rule.segment_bytes, rule.radix),
+                rule.gain,
+                rule.basis,
             )
-            for one in table.rules
+            for rule in table.rules
         ]
     )
 

@@ -84,9 +84,9 @@ def read(text: str, library: Reader) -> list[Rule]:
     for spelled, entries in file.collectives.items():
         if spelled not in by_name:
             raise Malformed(f"{spelled!r} is no collective that is tuned here")
-        _expect_apart(spelled, "ranks", [(one.comm_size_min, one.comm_size_max) for one in entries])
+        _expect_apart(spelled, "ranks", [(entry.comm_size_min, entry.comm_size_max) for entry in entries])
         for entry in entries:
-            _expect_apart(spelled, "bytes", [(one.msg_size_min, one.msg_size_max) for one in entry.rules])
+            _expect_apart(spelled, "bytes", [(rule.msg_size_min, rule.msg_size_max) for rule in entry.rules])
             rules += [_rule(by_name[spelled], entry, message, library) for message in entry.rules]
     return joined(rules)
 
