@@ -10,7 +10,7 @@ command line is parsed: models of any room may say what their options are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,6 +107,13 @@ def flags_written(model: BaseModel) -> dict[str, str]:
     return {
         name: flag(name, option) for name, _, option in options(type(model)) if name in model.model_fields_set
     }
+
+
+def refuse_written(model: BaseModel, why: str, *, hint: str = "leave it out", but: Container[str] = ()) -> None:
+    """RequestError for an option that the user gave a model, `but` for some: it means nothing, and why."""
+    for name, called in flags_written(model).items():
+        if name not in but:
+            raise RequestError(f"{called} means nothing {why}", hint)
 
 
 def keywords(model: type[BaseModel]) -> dict[str, tuple[str, Option]]:

@@ -14,7 +14,7 @@ from hockney.api.shown import as_html
 from hockney.apps.ring.fit import RingsEvaluation as RingsEvaluation
 from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
-from hockney.fields import flags_written, several
+from hockney.fields import flags_written, refuse_written, several
 from hockney.machine.file import expect_measurements
 from hockney.machine.locality import load, read
 from hockney.machine.system import find_system
@@ -193,9 +193,7 @@ def evaluate_options(options: EvaluateOptions, progress: Progress = silent) -> E
     """
     flags = flags_written(options)
     if options.operation == "ring":
-        for name, flag in flags.items():
-            if name not in ("campaign", "operation"):
-                raise RequestError(f"{flag} means nothing for a ring", "leave it out")
+        refuse_written(options, "for a ring", but=("campaign", "operation"))
     is_split = bool(options.train.strip() or options.test.strip())
     unfit = [flag for name, flag in flags.items() if name in OF_COLLECTIVES]
     if unfit and not is_split and options.operation not in applications():

@@ -14,7 +14,7 @@ from pydantic import Field
 from hockney import writing
 from hockney._core import Graph
 from hockney.errors import RequestError
-from hockney.fields import flags_written
+from hockney.fields import flags_written, refuse_written
 from hockney.options.simulate import SimulatedProblem
 from hockney.predict.costs import CostSource
 from hockney.predict.network_figures import figures_of
@@ -166,8 +166,7 @@ def _problem(options: SimulatedProblem) -> ScheduleRequest | Graph:
                 "for example hockney simulate bcast --algorithm binomial --ranks 64 --loggops L=2us",
             )
         return options.request()
-    if others := [flag for name, flag in flags.items() if name != "goal"]:
-        raise RequestError(f"{others[0]} means nothing with --goal", "the file says what is done")
+    refuse_written(options, "with --goal", hint="the file says what is done", but=("goal",))
     return read_goal(options.goal)
 
 

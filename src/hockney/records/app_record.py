@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from hockney.records.answers import Answer
-from hockney.records.record import MOST_EXACT, NotNegative, Real, Value, Whole
+from hockney.records.record import MOST_EXACT, Circumstances, NotNegative, Real, Value
 
 
-class AppRecord(BaseModel):
+class AppRecord(Circumstances):
     """One (application, problem, grid, ranks, placement) with its time and what the program says of it, SI units.
 
     `time_s` is the median over repetitions of the slowest rank's time; `low_s` and `high_s` bound it at 95 % and
@@ -25,12 +25,3 @@ class AppRecord(BaseModel):
     high_s: Real | None = None
     samples_s: list[Real] = Field(default_factory=list, description="one per repetition, in order")
     answer: Answer = Field(description="all else that the program says: parts, checks, statistics")
-    system: str = ""
-    mpi: str = ""
-    mapping: str = ""
-    variant: str = ""
-    nodes: Whole | None = None
-    ppn: Whole | None = None
-    oversubscribed: bool | None = None
-    launch: str = Field(default="", description="id of the launch in launches.jsonl")
-    time: str = Field(default="", description="UTC, ISO 8601")

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from hockney.records.answers import Answer, AnswerType
 from hockney.records.effect_answers import answer_type
-from hockney.records.record import Count, Locality, NotNegative, Value, Whole
+from hockney.records.record import Circumstances, Count, Locality, NotNegative, Value, Whole
 
 
 class AboutCache(BaseModel):
@@ -26,7 +26,7 @@ class About(BaseModel):
     caches: list[AboutCache] = []
 
 
-class EffectRecord(BaseModel):
+class EffectRecord(Circumstances):
     """One question to the runner about an effect (overlap, matching, …) and its answer, SI units.
 
     `not_measurable` says why nothing was asked, `refused` why the runner declined; neither has an answer. The
@@ -52,17 +52,8 @@ class EffectRecord(BaseModel):
     about: dict[str, Value] = Field(
         default_factory=dict, description="what else a model must know: eager_limit_B, cores, simulated …"
     )
-    system: str = ""
-    mpi: str = ""
-    mapping: str = ""
-    variant: str = ""
     ranks: Whole | None = Field(default=None, description="of the launch")
-    nodes: Whole | None = None
-    ppn: Whole | None = None
-    oversubscribed: bool | None = None
     repetition: Whole = Field(default=0, description="launch, from 0")
-    launch: str = Field(default="", description="id of the launch in launches.jsonl")
-    time: str = Field(default="", description="UTC, ISO 8601")
 
     @field_validator("answer", mode="before")
     @classmethod

@@ -99,7 +99,21 @@ class Bracketed(BaseModel):
         return self
 
 
-class Record(Bracketed):
+class Circumstances(BaseModel):
+    """Where and with what something was measured; empty is unknown."""
+
+    system: str = ""
+    mpi: str = ""
+    mapping: str = ""
+    variant: str = ""
+    nodes: Whole | None = None
+    ppn: Whole | None = None
+    oversubscribed: bool | None = None
+    launch: str = Field(default="", description="id of the launch in launches.jsonl")
+    time: str = Field(default="", description="UTC, ISO 8601")
+
+
+class Record(Bracketed, Circumstances):
     """One (operation, algorithm, placement, ranks, bytes) with its median, interval and samples, SI units.
 
     `value`, `low` and `high` are in the unit that `statistic` names: seconds for times, bytes per second or
@@ -116,15 +130,9 @@ class Record(Bracketed):
     value: Positive
     low: NotNegative | None = Field(default=None)
     high: NotNegative | None = Field(default=None)
-    system: str = ""
-    mpi: str = ""
     algorithm: str = "default"
-    mapping: str = ""
-    variant: str = ""
     locality: Locality | None = None
     cache: Cache | Literal[""] = ""
-    nodes: Whole | None = None
-    ppn: Whole | None = None
     ranks: Whole | None = None
     pair: str = Field(default="", description="the two ranks of a point-to-point operation, '0-1'")
     pairs: Whole | None = Field(default=None, description="pairs that communicate at the same time")
@@ -137,7 +145,6 @@ class Record(Bracketed):
     late: Whole | None = Field(default=None, description="repetitions that missed their window")
     visit: str = Field(default="", description="what records made from the same samples share")
     repetition: Whole = Field(default=0, description="launch, or independent repeat, from 0")
-    oversubscribed: bool | None = None
     quantiles: dict[str, Real] = Field(default_factory=dict, description="'0.05' → value, over the samples")
     samples: list[Real] = Field(default_factory=list, description="one per batch, in the order measured")
     sample_roots: list[Whole] = Field(default_factory=list, description="of each sample, where the root moves on")
@@ -152,8 +159,6 @@ class Record(Bracketed):
     )
     selection_why: str = Field(default="", description="what proves it, or why nothing does")
     verified: bool | None = Field(default=None, description="payload compared byte by byte")
-    launch: str = Field(default="", description="id of the launch in launches.jsonl")
-    time: str = Field(default="", description="UTC, ISO 8601")
     origin: str = Field(default="", description="file:line an imported value was read from")
 
     @model_validator(mode="after")

@@ -34,7 +34,7 @@ from hockney.apps.stencil.predict import (
 from hockney.apps.stencil.scaling import MeasuredGrid, scaling_tables
 from hockney.apps.stencil.surroundings import ranks_on_core, shared_cores
 from hockney.errors import RequestError
-from hockney.fields import flag, options
+from hockney.fields import refuse_written
 from hockney.machine.file import load
 from hockney.machine.placement import placement
 from hockney.machine.placement_of_launch import placement_of_launch
@@ -192,9 +192,7 @@ def predict(progress: Progress, case: JacobiCase) -> JacobiPrediction:
         if case.serial_time_s is not None:
             raise RequestError("--serial-time needs --model", f"known: {', '.join(FORMULAS)}")
         return predict_grids(progress, case)
-    for name, _, option in options(JacobiCase):
-        if name in case.model_fields_set - OF_FORMULAS:
-            raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
+    refuse_written(case, "for the formulas of --model", but=OF_FORMULAS)
     return (_predict if case.runs is None else _compare)(case, case.model)
 
 

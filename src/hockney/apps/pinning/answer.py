@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from hockney.machine.node_topology import NodeCpu
 from hockney.records.answers import Answer, Kept
 
 
@@ -30,21 +31,11 @@ class SeenRank(Kept):
     threads: list[SeenThread]
 
 
-class SeenCpu(Kept):
-    """A CPU of a host by the operating system's number; the others tell which CPUs share what."""
-
-    cpu: int
-    package: int
-    numa: int
-    cache: int
-    core: int
-
-
 class SeenHost(Kept):
     """A host's CPUs; of a simulated one their number alone."""
 
     host: str
-    cpus: list[SeenCpu]
+    cpus: list[NodeCpu]
     cores: int | None = None
 
 

@@ -51,7 +51,7 @@ def here() -> NodeTopology:
 
 def of_report(host: SeenHost) -> NodeTopology:
     """From the CPUs of a host as the program `pinning` reports them; empty on a simulated host."""
-    return NodeTopology(tuple(NodeCpu(cpu.cpu, cpu.core, cpu.cache, cpu.numa, cpu.package) for cpu in host.cpus))
+    return NodeTopology(tuple(host.cpus))
 
 
 def parse(text: str) -> NodeTopology:

@@ -25,7 +25,7 @@ from hockney.apps.ring.model import (
     predict as predict_ring,
 )
 from hockney.errors import RequestError
-from hockney.fields import flag, options
+from hockney.fields import refuse_written
 from hockney.machine.placement import placement
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
@@ -130,9 +130,7 @@ def predict(_: Progress, case: RingCase, numbers: Numbers | None = None) -> Ring
 
 
 def _of_links(case: RingCase, given: Links) -> RingPredictions:
-    for name, _, option in options(RingCase):
-        if name in case.model_fields_set - {"ranks", "exchange", "model"}:
-            raise RequestError(f"{flag(name, option)} means nothing with --link", "leave it out")
+    refuse_written(case, "with --link", but=("ranks", "exchange", "model"))
     links = {WITHIN: _link(*given.within)}
     if given.across is not None:
         links[ACROSS] = _link(*given.across)

@@ -11,8 +11,7 @@ from hockney.apps.repetitions import Repetitions
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.stencil.loads import SPLITS, Split
 from hockney.campaign.plan import AppLaunching
-from hockney.errors import RequestError
-from hockney.fields import Argument, Option, Without, flags_written
+from hockney.fields import Argument, Option, Without
 from hockney.predict.options import MachineFile, NetworkOptions
 from hockney.report.application import App, Question, apps
 from hockney.units import Extents, parse_extents, parse_rate
@@ -53,14 +52,6 @@ class Sum3dCosts(BaseModel):
 
     locality: Annotated[str, Option("How far rank 0 is from the others. [default: the farthest measured]")] = ""
     algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
-
-
-def refuse_beside_table(costs: Sum3dCosts) -> None:
-    """RequestError for options of simulated scatters and gathers, where these were measured."""
-    written = flags_written(costs)
-    for name in ("locality", "algorithm"):
-        if name in written:
-            raise RequestError(f"{written[name]} means nothing with --table", "leave it out: the table says it")
 
 
 class Sum3dStudy(BaseModel):

@@ -9,10 +9,11 @@ from pathlib import Path
 from hockney.apps.stencil.grids import GridText, check_ranks
 from hockney.apps.stencil.loads import as_lines, loads, usual_grid
 from hockney.apps.sum3d.answer import PARTS
-from hockney.apps.sum3d.app import Sum3dCase, Sum3dCosts, refuse_beside_table
+from hockney.apps.sum3d.app import Sum3dCase, Sum3dCosts
 from hockney.apps.sum3d.collectives import MeasuredCollectives
 from hockney.apps.sum3d.model import Sum3dPrediction, costs_of, predict_sum3d, usual_cache
 from hockney.errors import RequestError
+from hockney.fields import refuse_written
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of
 from hockney.predict.options import NetworkOptions
@@ -81,7 +82,7 @@ def predict(_: Progress, case: Sum3dCase, costs: Sum3dCosts, between: NetworkOpt
             "leave out --network",
         )
     if case.table is not None:
-        refuse_beside_table(costs)
+        refuse_written(costs, "with --table", hint="leave it out: the table says it")
         if network.are_given:
             raise RequestError("figures of a network mean nothing with --table", "leave them out")
     machine = None if case.table and "machine" not in case.model_fields_set else machine_of(case)

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Annotated
 
 from pydantic import Field
@@ -117,12 +118,9 @@ def comparison(records: Sequence[AppRecord]) -> SumComparison:
         for (size, grid, split), alike in runs.items()
     ]
 
-    def group_of(each: Configuration) -> tuple[str, str]:
-        return each.size, each.split
-
     every.sort(key=lambda each: [-int(part) for part in each.grid.split("x")])
     every.sort(key=lambda each: (sizes.index(each.size), each.split))
-    tests = [grid_test(", ".join(key), list(group)) for key, group in groupby(every, group_of)]
+    tests = [grid_test(", ".join(key), list(group)) for key, group in groupby(every, attrgetter("size", "split"))]
     return SumComparison(every, judged([test for test in tests if test is not None]))
 
 
