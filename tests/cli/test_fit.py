@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from tests.command_line import Run, outcome, refused
-from tests.factories import record, verb
+from tests.factories import campaign as campaign_of
+from tests.factories import messages, verb
 
 from hockney.machine.file import load
 from hockney.records.app_record import AppRecord
@@ -21,12 +22,10 @@ run = verb("fit")
 @pytest.fixture
 def campaign(tmp_path: Path) -> Path:
     """Pingpong at 0.2 µs + n / 10 GB/s, and over tcp with more ranks than cores five times that."""
-    made = Campaign.create(tmp_path / "demo", {})
-    for variant, scale, shared in (("default", 1, False), ("tcp", 5, True)):
-        for size in (0, *(2**power for power in range(17))):
-            known: dict[str, Any] = {"variant": variant, "locality": "cache", "cache": "warm", "pair": "0-1"}
-            made.append(record(size, scale * (0.2e-6 + size / 10e9), **known, oversubscribed=shared))
-    return made.path
+    known: dict[str, Any] = {"most_B": 2**16, "locality": "cache", "cache": "warm", "pair": "0-1"}
+    ours = messages(0.2e-6, 10e9, variant="default", oversubscribed=False, **known)
+    tcp = messages(1e-6, 2e9, variant="tcp", oversubscribed=True, **known)
+    return campaign_of(tmp_path / "demo", [*ours, *tcp])
 
 
 @pytest.mark.usefixtures("wide")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +58,7 @@ def test_of_a_campaign_it_is_kept_and_used(mpi: Mpi, tmp_path: Path, monkeypatch
     asked = ("--operation", "bcast", "--algorithm", "default", "--ranks", "4", "--rank-counts", "4")
     few = ("--bytes", "1024,16KiB", "--budget", "0.02s", "--visits", "1", "--mpi", str(mpi.wrapper))
     campaign_answer(run_hockney("measure", *asked, *few, "-o", str(campaign), "--json"))
-    code, out, err = outcome("identify", campaign, "--json")
-    assert code == 0, err
-    (before,) = json.loads(out)["answers"]
+    (before,) = answer("identify", campaign)["answers"]
     assert {cell["names"] for cell in before["cells"]} == {None}
     assert all(str(rules) in cell["why"] for cell in before["cells"])
     (seen,) = answers(campaign, "--watch")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import run_hockney, succeeded
 
 from hockney.campaign.effects.subsets import SHARE, VISITS
 from hockney.machine.file import load
@@ -44,8 +44,7 @@ def test_subsets_that_share_a_link_are_as_slow_as_it_says(tmp_path: Path) -> Non
         ["fit", str(campaign), "-o", str(machine)],
         ["report", str(campaign), "--machine", str(machine), "-o", str(tmp_path / "r.html")],
     ):
-        done = run_hockney(*asked)
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeeded(*asked)
     (effect,) = load(machine).effects
     found = {(point["ranks"], point["arrangement"]): point["factor"] for point in effect.points}
     # The start-up, which no two share, takes some 40 µs beside 17 ms of bytes.

@@ -13,8 +13,6 @@ from tests.factories import refusing
 from hockney.errors import RequestError
 from hockney.machine.build import build, with_times
 from hockney.machine.file import Entry, Machine, dumps, loads
-from hockney.records.folder import Campaign
-from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 from hockney.records.series import Caches
 from hockney.records.table import from_records, load, write
@@ -63,12 +61,7 @@ def sweep(**more: Any) -> list[Record]:
 
 
 def campaign(folder: Path, records: list[Record], *launches: dict[str, Any]) -> Path:
-    made = Campaign.create(folder / "demo", {})
-    for one in records:
-        made.append(one)
-    for launch in launches:
-        made.append(LaunchLine.model_validate(launch))
-    return made.path
+    return factories.campaign(folder / "demo", records, *launches)
 
 
 def only(machine: Machine) -> Entry:

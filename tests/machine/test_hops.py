@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 import pytest
 from tests.command_line import succeeded
+from tests.factories import campaign as campaign_of
+from tests.factories import record
 
 from hockney.machine.hops import hops_effects
 from hockney.network.topologies.base import parse_spec
 from hockney.records.contents import Contents, read
 from hockney.records.folder import Campaign
-from hockney.records.journal import LaunchLine
-from hockney.records.record import Record
 
 BASE_S, HOP_S = 1e-6, 2e-7
 
@@ -23,26 +23,13 @@ BASE_S, HOP_S = 1e-6, 2e-7
 @pytest.fixture
 def campaign(tmp_path: Path) -> Path:
     """Host 0 of a ring of 8 with three others, at three sizes: 1, 2 and 4 hops, 2.33 in the mean."""
-    folder = Campaign.create(tmp_path / "c", {})
-    folder.append(
-        LaunchLine.model_validate({"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]})
-    )
-    known: dict[str, Any] = {
-        "source": "hockney",
-        "operation": "pingpong",
-        "statistic": "one_way",
-        "locality": "network",
-    }
-    folder.append_all(
-        [
-            Record(
-                **known, bytes=size_B, value=BASE_S + HOP_S * hops + 1e-9 * size_B, pair=f"0-{hops}", launch="one"
-            )
-            for hops in (1, 2, 4)
-            for size_B in (8, 64, 512, 4096)
-        ]
-    )
-    return folder.path
+    records = [
+        record(size_B, BASE_S + HOP_S * hops + 1e-9 * size_B, locality="network", pair=f"0-{hops}", launch="one")
+        for hops in (1, 2, 4)
+        for size_B in (8, 64, 512, 4096)
+    ]
+    launch = {"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]}
+    return campaign_of(tmp_path / "c", records, launch)
 
 
 def test_a_planted_line_comes_back(campaign: Path) -> None:

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import outcome, succeeded
+from tests.factories import campaign as campaign_of
+from tests.factories import record
 
 from hockney.machine.build import fitted
 from hockney.machine.file import Entry, Machine
 from hockney.network.topologies.base import parse_spec
 from hockney.records.contents import read
-from hockney.records.folder import Campaign
-from hockney.records.journal import LaunchLine
-from hockney.records.record import Record
 
 SIZES_B = (0, 8, 64, 512, 4096, 32768)
 TREE = "fat-tree:nodes=8,leaf-ports=4:2,spines=2,spine-ports=2"
@@ -21,23 +20,16 @@ TREE = "fat-tree:nodes=8,leaf-ports=4:2,spines=2,spine-ports=2"
 
 def measured(folder: Path, locality: str, start_s: dict[str, float], packages: tuple[int, ...] = ()) -> Path:
     """Pairs of eight ranks with these start-ups and 1 GB/s; a rank a host, or all of one host's packages."""
-    campaign = Campaign.create(folder, {})
     ranks = [
         {"rank": rank, "host": "n", "package": packages[rank]} if packages else {"rank": rank, "host": f"n{rank}"}
         for rank in range(8)
     ]
-    campaign.append(LaunchLine.model_validate({"id": "one", "ranks": ranks}))
-    known = {"source": "hockney", "operation": "pingpong", "statistic": "one_way", "launch": "one"}
-    campaign.append_all(
-        [
-            Record.model_validate(
-                {**known, "locality": locality, "bytes": size_B, "value": start + 1e-9 * size_B, "pair": pair}
-            )
-            for pair, start in start_s.items()
-            for size_B in SIZES_B
-        ]
-    )
-    return campaign.path
+    records = [
+        record(size_B, start + 1e-9 * size_B, launch="one", locality=locality, pair=pair)
+        for pair, start in start_s.items()
+        for size_B in SIZES_B
+    ]
+    return campaign_of(folder, records, {"id": "one", "ranks": ranks})
 
 
 def entries(machine: Machine, place: str) -> dict[str, Entry]:
@@ -68,8 +60,7 @@ def test_all_pairs_together_say_that_they_differ(tmp_path: Path) -> None:
     """Without a choice the interval holds every pair, and the option that chooses is named."""
     campaign, machine = measured(tmp_path / "c", "network", LEAVES), tmp_path / "m.json"
     assert outcome("fit", campaign, "-o", machine, "--topology", TREE)[0] == 0
-    code, out, err = outcome("predict", "pingpong", "--machine", machine, "--bytes", "64")
-    assert code == 0, err
+    out = succeeded("predict", "pingpong", "--machine", machine, "--bytes", "64")
     asked = ("predict", "pingpong", "--machine", machine, "--bytes", "64", "--json")
     assert "differ by hops: --where hops=WORD takes one of 2, 4" in outcome(*asked)[1]
     assert "1.06 µs to 1.57 µs" in out

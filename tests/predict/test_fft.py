@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.command_line import outcome
+from tests.command_line import succeeded
 
 from hockney.machine.file import load, save
 from hockney.models.effects.base import Cell, Effect
@@ -87,8 +87,7 @@ def test_nothing_is_told_apart_within_the_intervals() -> None:
 def test_what_is_impossible_is_not_compared() -> None:
     """One rank is no grid: 1-D alone is possible there, on four ranks both are."""
     words = ("predict", "fft", "--size", "4", "--machine", "bluegene_p")
-    code, out, err = outcome(*words, "--ranks", "1")
-    assert code == 0, err
+    out = succeeded(*words, "--ranks", "1")
     assert "on 1 rank 1-D alone is possible: no grid of at most 4 × 4, both at least 2, has 1 rank" in out
     assert "2-D" not in out.splitlines()[-1]
 
@@ -154,8 +153,7 @@ def test_what_the_times_hold_of_it_is_said(more: list[str], said: str, tmp_path:
     machine.effects.append(Effect(effect="subsets", points=[POINT], mpi="Planted MPI 1"))
     save(machine, tmp_path / "m.json")
     words = ("predict", "fft", "--size", "64", "--ranks", "16", "--machine", str(tmp_path / "m.json"))
-    code, out, err = outcome(*words, *more)
-    assert code == 0, err
+    out = succeeded(*words, *more)
     text = " ".join(out.split())
     assert "Planted MPI 1, 2 × 4 ranks, strided, pairwise of 1 KiB, × 1.75 (1.5 to 2), nearest to" in text
     assert said in text

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import succeeded
 from tests.factories import written
 
 pytestmark = pytest.mark.simulated
@@ -93,8 +93,7 @@ def machine(folder: Path, platform: Path, settings: dict[str, str], *words: str)
     variant = "given: " + " ".join(f"--cfg={name}:{value}" for name, value in (EXACT | settings).items())
     where = ["--mpi", f"smpi:{platform}", "-o", str(folder / "c"), "--variant", variant]
     for command in (["measure", *where, *words], ["fit", str(folder / "c"), "-o", str(folder / "m.json")]):
-        done = run_hockney(*command, "--json")
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeeded(*command, "--json")
     made: dict[str, Any] = json.loads((folder / "m.json").read_text(encoding="utf-8"))
     return made
 

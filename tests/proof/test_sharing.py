@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import succeeded
 from tests.factories import written
 
 pytestmark = pytest.mark.simulated
@@ -63,8 +63,7 @@ def two_switches(path: Path, trunk_GB_per_s: float) -> Path:
 
 
 def hockney(*words: str) -> None:
-    done = run_hockney(*words)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeeded(*words)
 
 
 def effect(tmp_path: Path, name: str, platform: Path, *words: str, ranks: int = RANKS) -> dict[str, Any]:

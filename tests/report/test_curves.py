@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.factories import campaign
 
 from hockney.machine.build import build
-from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.report.curves import MessageCurve, by_crowd, by_operation, curves, labels
 
@@ -18,15 +19,11 @@ SIZES = (0, *(2**power for power in range(21)))
 
 @pytest.fixture
 def several(tmp_path: Path, record: Callable[..., Record]) -> list[MessageCurve]:
-    made = Campaign.create(tmp_path / "several", {})
-    for locality in ("network", "cache"):
-        for variant in ("tcp, slow", "default"):
-            for size in SIZES[:5]:
-                made.append(record(size, locality=locality, variant=variant))
-    for ranks in (16, 2):
-        for size in SIZES[1:5]:
-            made.append(record(size, operation="bandwidth", ranks=ranks))
-    return curves(build(made.path))
+    places = product(("network", "cache"), ("tcp, slow", "default"), SIZES[:5])
+    messages = [record(size, locality=locality, variant=variant) for locality, variant, size in places]
+    crowds = product((16, 2), SIZES[1:5])
+    rates = [record(size, operation="bandwidth", ranks=ranks) for ranks, size in crowds]
+    return curves(build(campaign(tmp_path / "several", messages + rates)))
 
 
 def test_nearest_first_and_operations_in_order(several: list[MessageCurve]) -> None:
@@ -43,11 +40,8 @@ def test_names_are_unique_file_names(several: list[MessageCurve]) -> None:
 
 
 def test_names_that_become_equal_are_told_apart(tmp_path: Path, record: Callable[..., Record]) -> None:
-    made = Campaign.create(tmp_path / "alike", {})
-    for variant in ("a/b", "a b"):
-        for size in SIZES[:4]:
-            made.append(record(size, variant=variant))
-    names = [curve.name for curve in curves(build(made.path))]
+    records = [record(size, variant=variant) for variant in ("a/b", "a b") for size in SIZES[:4]]
+    names = [curve.name for curve in curves(build(campaign(tmp_path / "alike", records)))]
     assert sorted(names) == ["pingpong-cache-a-b", "pingpong-cache-a-b-2"]
 
 
@@ -78,13 +72,11 @@ def test_throughput_of_pairs_and_directions(curve: Callable[..., MessageCurve]) 
 
 
 def test_what_was_measured_beside_it_is_related(tmp_path: Path, record: Callable[..., Record]) -> None:
-    made = Campaign.create(tmp_path / "related", {})
-    for size in SIZES[:5]:
-        for operation in ("pingpong", "pingping", "send_overhead"):
-            made.append(record(size, operation=operation))
-        made.append(record(size, operation="bandwidth", window=64))
-        made.append(record(size, operation="bandwidth", window=64, variant="other"))
-    of_messages = curves(build(made.path))[:2]
+    alone = product(SIZES[:5], ("pingpong", "pingping", "send_overhead"))
+    records = [record(size, operation=operation) for size, operation in alone]
+    streams = product(SIZES[:5], ("default", "other"))
+    records += [record(size, operation="bandwidth", window=64, variant=variant) for size, variant in streams]
+    of_messages = curves(build(campaign(tmp_path / "related", records)))[:2]
     assert {one.operation for one in of_messages} == {"pingpong", "pingping"}
     for one in of_messages:
         assert {"bandwidth", "send_overhead"} <= set(one.series.related)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.factories import not_none
+from tests.factories import campaign, not_none
 
 from hockney.machine.build import build
 from hockney.models._evaluate import evaluate, predicted_apart
 from hockney.models.base import Fit
-from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.records.series import series
 from hockney.records.table import load
@@ -21,11 +20,9 @@ SIZES = (0, *(2**power for power in range(21)))
 
 
 def test_as_evaluate(tmp_path: Path, record: Callable[..., Record]) -> None:
-    made = Campaign.create(tmp_path / "demo", {})
-    for size in SIZES:
-        made.append(record(size, scale=1.0 if size <= 4096 else 3.0))
-    found = predicted_apart([(curve.series, curve.fits) for curve in curves(build(made.path))])
-    evaluation = evaluate(series(load(made.path), "pingpong", "one_way"))
+    path = campaign(tmp_path / "demo", [record(size, scale=1.0 if size <= 4096 else 3.0) for size in SIZES])
+    found = predicted_apart([(curve.series, curve.fits) for curve in curves(build(path))])
+    evaluation = evaluate(series(load(path), "pingpong", "one_way"))
     # Predictions by piecewise follow the measured sizes.
     expected = {**evaluation.models, "piecewise": not_none(evaluation.corrected)}
     assert set(found) == {name for name, row in expected.items() if row.median_relative_error is not None}

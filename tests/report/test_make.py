@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests import factories
 from tests.factories import EVIL, not_none, ring_run, written
 
 from hockney import reading
@@ -233,11 +234,8 @@ def test_a_place_that_cannot_be_written(report: Report, tmp_path: Path) -> None:
 def test_many_configurations_are_folded_but_their_figures_written(
     tmp_path: Path, record: Callable[..., Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Campaign.create(tmp_path / "many", {})
-    for number in range(9):
-        for size in SIZES[:6]:
-            made.append(record(size, variant=f"v{number}", scale=1 + number))
-    report = make(made.path)
+    records = [record(size, variant=f"v{n}", scale=1 + n) for n in range(9) for size in SIZES[:6]]
+    report = make(factories.campaign(tmp_path / "many", records))
     page = Page(report.html)
     assert page.tags.count("svg") == 3  # eight curves in one picture, one in the next, the check
     assert page.tags.count("details") == 9 + 4  # one for each configuration

@@ -13,12 +13,11 @@ of which a completion has a few (0.02 to 0.05 µs of at least 6 µs).
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import answer, succeeded
 from tests.factories import written
 
 from hockney import _core
@@ -84,9 +83,7 @@ def test_smpi_simulates_the_same_times(tmp_path: Path) -> None:
     asked = ["--operation", "bcast,allreduce,allgather,barrier,scatter", "--algorithm", "ours"]
     words = ["--rank-counts", "5,16", "--bytes", "8,64KiB", "--variant", variant, "--ranks", str(RANKS)]
     where = ["--mpi", f"smpi:{platform(tmp_path / 'flat.xml')}", "-o", str(tmp_path / "c")]
-    done = run_hockney("measure", *asked, *words, *where, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads(done.stdout)["failures"] == []
+    assert answer("measure", *asked, *words, *where)["failures"] == []
     frame = table.load(tmp_path / "c")
     rows = frame[frame["statistic"] == "completion"]
     assert len(rows) > 100
@@ -118,8 +115,7 @@ def test_a_pipeline_of_calls_that_block_takes_as_many_rounds_as_are_counted(tmp_
     asked = ["--operation", "bcast", "--algorithm", "default,blocking_pipeline", "--segment", str(PIECE_B)]
     words = ["--rank-counts", "3,8", "--bytes", "128KiB,512KiB,1MiB,4MiB", "--variant", variant, "--ranks", "8"]
     where = ["--mpi", f"smpi:{flat}", "-o", str(tmp_path / "c")]
-    done = run_hockney("measure", *asked, *words, *where, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeeded("measure", *asked, *words, *where, "--json")
     frame = table.load(tmp_path / "c")
     rows = frame[frame["statistic"] == "completion"]
     time_s = {

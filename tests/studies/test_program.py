@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, refused, succeeded
 from tests.runner.preload.programs import compiled, launch_line, mpi_program
 
 from hockney.api.programs import VerifiedRuns
@@ -21,8 +21,7 @@ STEPS = """for (int step = 0; step < 200; ++step) {
 def test_a_dry_run_launches_nothing(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     line = launch_line(mpi, 2, "/bin/false")
-    code, said, error = outcome("study", "program", "--dry-run", "-o", "app", "--", *line)
-    assert code == 0, error
+    said = succeeded("study", "program", "--dry-run", "-o", "app", "--", *line)
     assert "records" in said
     assert "app/profile.json" in said
     assert not (tmp_path / "app").exists()
@@ -30,11 +29,9 @@ def test_a_dry_run_launches_nothing(mpi: Mpi, tmp_path: Path, monkeypatch: pytes
 
 def test_options_of_other_studies_are_refused(mpi: Mpi) -> None:
     line = launch_line(mpi, 2, "/bin/false")
-    code, _, error = outcome("study", "program", "--ranks", "4", "--", *line)
-    assert code == 2
+    error = refused("study", "program", "--ranks", "4", "--", *line)
     assert "the study program does not take --ranks" in " ".join(error.split())
-    code, _, error = outcome("study", "program")
-    assert code == 2
+    error = refused("study", "program")
     assert "no command was given" in error
 
 
@@ -58,8 +55,7 @@ def test_a_folder_is_of_one_program(mpi: Mpi, tmp_path: Path) -> None:
     (tmp_path / "profile.json").write_text("{}", encoding="utf-8")
     (tmp_path / "command").write_text("mpirun\n./other\n", encoding="utf-8")
     line = launch_line(mpi, 2, "/bin/false")
-    code, _, error = outcome("study", "program", "--resume", "-o", tmp_path, "--", *line)
-    assert code == 2
+    error = refused("study", "program", "--resume", "-o", tmp_path, "--", *line)
     assert "is of `mpirun ./other`" in " ".join(error.split())
 
 
@@ -69,8 +65,7 @@ def test_every_step_is_kept_and_the_page_answers(mpi: Mpi, tmp_path: Path) -> No
     program = compiled(mpi, tmp_path, mpi_program(STEPS))
     folder = tmp_path / "app"
     words = ("study", "program", "--quick", "-o", folder, "--json")
-    code, said, error = outcome(*words, "--", *launch_line(mpi, 2, program))
-    assert code == 0, error
+    said = succeeded(*words, "--", *launch_line(mpi, 2, program))
     answer = json.loads(said)
     assert {path.name for path in folder.iterdir()} >= {
         *("profile.json", "profile.trace", "campaign", "machine.json", "report.html", "findings.json")
@@ -81,9 +76,7 @@ def test_every_step_is_kept_and_the_page_answers(mpi: Mpi, tmp_path: Path) -> No
     assert answer["run_s"] > 0
     measured = (folder / "machine.json").stat().st_mtime_ns
     # Going on measures nothing again.
-    code, _, error = outcome(*words, "--resume", "--", *launch_line(mpi, 2, program))
-    assert code == 0, error
+    succeeded(*words, "--resume", "--", *launch_line(mpi, 2, program))
     assert (folder / "machine.json").stat().st_mtime_ns == measured
-    code, _, error = outcome(*words[:-1], "--", *launch_line(mpi, 2, program))
-    assert code == 2
+    error = refused(*words[:-1], "--", *launch_line(mpi, 2, program))
     assert "--resume" in error

@@ -12,7 +12,7 @@ import pytest
 from tests.batch.conftest import command  # noqa: F401 - a fixture
 from tests.batch.fake import Fake
 from tests.campaign.fake_campaign import Silent, fake_launch, plan
-from tests.command_line import outcome, refused, succeeded
+from tests.command_line import answer, outcome, refused, succeeded
 from tests.factories import not_none
 
 from hockney.batch.base import JobAllocation
@@ -77,10 +77,8 @@ def test_jobs_are_asked_for(tmp_path: Path, command: Fake) -> None:  # noqa: F81
     (tmp_path / "c/jobs").mkdir()
     line = Submitted(name="measure", script="x", system="slurm", job="17", time="").model_dump_json()
     (tmp_path / "c/jobs/submitted.jsonl").write_text(line + "\n")
-    code, out, err = outcome("status", tmp_path / "c", "--json")
-    assert code == 0, err
-    answer = json.loads(out)
-    assert (answer["state"], answer["jobs"][0]["state"]) == ("waiting", "waiting")
+    waiting = answer("status", tmp_path / "c")
+    assert (waiting["state"], waiting["jobs"][0]["state"]) == ("waiting", "waiting")
     command("squeue", "RUNNING")
     Campaign.open(tmp_path / "c", "17")
     assert json.loads(outcome("status", tmp_path / "c", "--json")[1])["state"] == "running"

@@ -7,17 +7,17 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from itertools import product
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.table import Table
-from tests.command_line import run_hockney
-from tests.factories import record
+from tests.command_line import run_hockney, succeeded
+from tests.factories import campaign as campaign_of
+from tests.factories import messages
 
 from hockney import cli
-from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
 from hockney.terminal import application, say
 
@@ -80,22 +80,9 @@ def test_nobody_else_prints_for_a_person() -> None:
 
 
 def campaign(path: Path, system: str, *variants: str) -> Path:
-    made = Campaign.create(path, {})
-    for variant, size in product(variants, (0, *(2**power for power in range(11)))):
-        made.append(
-            record(
-                *(size, 2e-6 + size / 1e9),
-                within=0.01,
-                locality="cache",
-                cache="warm",
-                pair="0-1",
-                verified=True,
-                variant=variant,
-                system=system,
-                oversubscribed=True,
-            )
-        )
-    return made.path
+    known = {"locality": "cache", "cache": "warm", "pair": "0-1", "verified": True, "oversubscribed": True}
+    every = [messages(within=0.01, variant=variant, system=system, **known) for variant in variants]
+    return campaign_of(path, chain(*every))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -103,24 +90,21 @@ def test_names_with_brackets_survive_every_verb(name: str, tmp_path: Path) -> No
     one = campaign(tmp_path / "one", name, name)
     other = campaign(tmp_path / "other", name, "x")
     joined = tmp_path / name.replace("/", "-")
-    merged = run_hockney("merge", str(one), str(other), "-o", str(joined))
-    assert merged.returncode == 0, merged.stderr
-    assert f"`hockney fit {joined}`" in merged.stdout
+    printed = succeeded("merge", str(one), str(other), "-o", str(joined))
+    assert f"`hockney fit {joined}`" in printed
     machine = tmp_path / f"{joined.name}.json"
     fitted = run_hockney("fit", str(joined), "-o", str(machine))
     assert fitted.returncode == 0, fitted.stderr
     assert f"wrote {machine}" in fitted.stdout
     assert f"{name}, pingpong" in fitted.stderr or name in fitted.stdout
-    shown = run_hockney("show", str(machine), "--format", "table")
-    assert shown.returncode == 0, shown.stderr
-    assert name in shown.stdout
+    printed = succeeded("show", str(machine), "--format", "table")
+    assert name in printed
 
 
 @pytest.mark.parametrize("label", ["a$b", "$x^$"])
 def test_a_dollar_in_a_label_is_no_formula(label: str, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    done = run_hockney("report", str(campaign(tmp_path / "c", label, label, "x", "y")), "-o", str(page))
-    assert done.returncode == 0, done.stderr
+    succeeded("report", str(campaign(tmp_path / "c", label, label, "x", "y")), "-o", str(page))
     assert page.read_text(encoding="utf-8").count(label) > 1
 
 

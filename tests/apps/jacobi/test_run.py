@@ -17,11 +17,10 @@ run = verb("run", "jacobi")
 
 
 def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
-    code, out, _ = run(
+    out = run.prints(
         *("--mpi", str(mpi.wrapper), "--size", "20x16x12", "--ranks", "1,2,4", "--exchange", "overlap"),
         *("--iterations", "3", "--repetitions", "2", "-o", "kept", "--json"),
     )
-    assert code == 0
     answer = json.loads(out)
     assert answer["scaling"] == "strong"
     runs = answer["runs"]
@@ -36,11 +35,10 @@ def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
 
 
 def test_it_prints_the_bound_and_its_parts(run: Run, mpi: Mpi) -> None:
-    code, out, _ = run(
+    out = run.prints(
         *("--mpi", str(mpi.wrapper), "--subdomain", "12", "--ranks", "2", "--iterations", "2"),
         *("--repetitions", "1"),
     )
-    assert code == 0
     assert "12x12x24" in out
     assert "1x1x2" in out
     assert "GB/s / 24 B per update" in out

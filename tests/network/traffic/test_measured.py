@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import factories
 from tests.command_line import run_hockney
 from tests.factories import refusing, written
 
@@ -108,8 +109,7 @@ def test_hosts_from_a_file(tmp_path: Path) -> None:
 
 
 def record(pair: str, size_B: int, value: float, **more: Any) -> Record:
-    known = {"source": "hockney", "operation": "pingpong", "statistic": "one_way", "locality": "network"}
-    return Record(**{**known, "bytes": size_B, "value": value, "pair": pair, "launch": "one", **more})
+    return factories.record(size_B, value, **{"locality": "network", "pair": pair, "launch": "one", **more})
 
 
 def test_pairs_of_a_campaign(tmp_path: Path) -> None:
