@@ -152,15 +152,19 @@ def test_both_directions_count_in_bidirectional() -> None:
     assert prediction.bandwidth_B_per_s == pytest.approx(2 * 1000 / 0.3e-6)
 
 
-def test_a_negative_size_is_refused() -> None:
-    with pytest.raises(RequestError, match="-1 B does not exist"):
-        predict_message(entry(), -1, "piecewise")
-
-
-def test_a_size_that_mpi_cannot_count_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("size_B", "model", "why"),
+    [
+        (-1, "piecewise", "-1 B does not exist"),
+        (2**63, "piecewise", "more than MPI can count"),
+        # The least-squares line of the file starts at −113 µs.
+        (8, "least_squares", "not physical"),
+    ],
+)
+def test_what_has_no_time_is_refused(size_B: int, model: str, why: str) -> None:
     assert predict_message(entry(), 2**63 - 1, "piecewise").time_s > 0
-    with pytest.raises(RequestError, match="more than MPI can count"):
-        predict_message(entry(), 2**63, "piecewise")
+    with pytest.raises(RequestError, match=why):
+        predict_message(entry(), size_B, model)
 
 
 def test_a_message_that_takes_no_time_has_no_spread() -> None:
@@ -171,12 +175,6 @@ def test_a_message_that_takes_no_time_has_no_spread() -> None:
     assert fit.quality is not None
     assert fit.quality.prediction_factor is not None
     assert (found.time_s, found.low_s, found.high_s) == (0, 0, 0)
-
-
-def test_a_model_that_gives_a_negative_time_is_refused() -> None:
-    # The least-squares line of the file starts at −113 µs.
-    with pytest.raises(RequestError, match="not physical"):
-        predict_message(entry(), 8, "least_squares")
 
 
 def test_a_model_that_was_not_fitted_says_why_and_lists_the_others() -> None:

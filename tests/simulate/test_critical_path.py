@@ -96,21 +96,16 @@ def longest_chain(schedule: Schedule) -> int:
 
 
 @of_each
-def test_where_each_message_takes_one_round(algorithm: _core.Algorithm) -> None:
-    constant: Curve = [0.0], [1.0]
+@pytest.mark.parametrize(
+    ("curve", "counted"),
+    [(([0.0], [1.0]), "critical_messages"), (([0.0, 1.0], [0.0, 1.0]), "critical_bytes")],
+    ids=["messages", "bytes"],
+)
+def test_where_each_message_or_byte_takes_one(algorithm: _core.Algorithm, curve: Curve, counted: str) -> None:
     meets = (algorithm.collective, algorithm.name) in MEETING
     for asked in problems(algorithm):
-        simulated_s = makespan_s(asked, meets=meets, gap=constant, drain=constant, transfer=constant)
-        assert simulated_s == _core.count(asked.generate()).critical_messages, asked
-
-
-@of_each
-def test_where_each_byte_takes_its_time(algorithm: _core.Algorithm) -> None:
-    size: Curve = [0.0, 1.0], [0.0, 1.0]
-    meets = (algorithm.collective, algorithm.name) in MEETING
-    for asked in problems(algorithm):
-        simulated_s = makespan_s(asked, meets=meets, gap=size, drain=size, transfer=size)
-        assert simulated_s == _core.count(asked.generate()).critical_bytes, asked
+        simulated_s = makespan_s(asked, meets=meets, gap=curve, drain=curve, transfer=curve)
+        assert simulated_s == getattr(_core.count(asked.generate()), counted), asked
 
 
 @pytest.mark.parametrize("counts", [FEW, pytest.param(RANKS, marks=pytest.mark.thorough)], ids=["few", "all"])

@@ -38,10 +38,23 @@ def test_the_root_takes_what_a_node_sends_through_its_own_port(node_size: int) -
     assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + LATENCY_S + max(port_s, node_size * TAKEN_S))
 
 
-def test_messages_inside_a_node_take_nothing_of_its_links() -> None:
-    shared = Shared(node_size=8, node_gap_s_per_B=LINK_S_PER_B)
-    outcome = simulate(ask("bcast", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
-    assert outcome.finish_s.max() == pytest.approx(7 * OVERHEAD_S + LATENCY_S)
+@pytest.mark.parametrize(
+    ("collective", "shared", "rank", "expected_s"),
+    [
+        # Messages inside a node take nothing of its links.
+        ("bcast", Shared(node_size=8, node_gap_s_per_B=LINK_S_PER_B), 7, 7 * OVERHEAD_S),
+        # Seven nodes send to rank 0 over links of their own, but into one.
+        ("gather", Shared(node_size=1, node_gap_s_per_B=LINK_S_PER_B), 0, OVERHEAD_S + 7 * TAKEN_S),
+        # On a ring of 8 nodes three of the seven come from above, 5, 6 and 7 → 0, and share a link; 1 to 4 come
+        # from below (of equal ways the forward one).
+        ("gather", Shared(network_gap_s_per_B=LINK_S_PER_B, torus=(8,)), 0, OVERHEAD_S + 4 * TAKEN_S),
+    ],
+)
+def test_links_are_shared_by_those_that_pass_them(
+    collective: str, shared: Shared, rank: int, expected_s: float
+) -> None:
+    outcome = simulate(ask(collective, "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
+    assert outcome.finish_s[rank] == pytest.approx(expected_s + LATENCY_S)
 
 
 def test_the_network_does_not_wait_for_readers_on_the_node() -> None:
@@ -57,13 +70,6 @@ def test_the_network_does_not_wait_for_readers_on_the_node() -> None:
     assert finish_s.tolist() == pytest.approx([3 * OVERHEAD_S, *own_s])
 
 
-def test_a_link_into_a_node_is_shared_too() -> None:
-    """Seven nodes send to rank 0 over links of their own, but into one."""
-    shared = Shared(node_size=1, node_gap_s_per_B=LINK_S_PER_B)
-    outcome = simulate(ask("gather", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
-    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 7 * TAKEN_S + LATENCY_S)
-
-
 def test_a_torus_goes_the_shorter_way_dimension_by_dimension() -> None:
     network = Network(node_of_rank=list(range(12)), torus=[3, 4])
     assert network.route(5, 5) == []
@@ -73,14 +79,6 @@ def test_a_torus_goes_the_shorter_way_dimension_by_dimension() -> None:
     # There and back are different links.
     assert not set(network.route(0, 10)) & set(network.route(10, 0))
     assert all(0 <= link < network.links for link in network.route(0, 10))
-
-
-def test_a_line_of_nodes_shares_its_links() -> None:
-    """On a ring of 8 nodes, 1 → 0 and 2 → 0 share the link 1 → 0, and 7 → 0 comes from the other side."""
-    shared = Shared(network_gap_s_per_B=LINK_S_PER_B, torus=(8,))
-    outcome = simulate(ask("gather", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
-    # Three of the seven come from above, 5, 6 and 7 → 0; 1 to 4 come from below (of equal ways the forward one).
-    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 4 * TAKEN_S + LATENCY_S)
 
 
 def test_a_tree_goes_up_to_the_first_common_switch() -> None:

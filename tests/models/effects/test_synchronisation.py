@@ -144,16 +144,18 @@ def test_a_sender_that_always_waits_has_the_limit_zero() -> None:
     assert "S_absent_B" in found.not_identified
 
 
-def test_a_smooth_passage_is_no_limit_of_a_protocol() -> None:
-    times = [(998, 0.48), (999, 0.49), (1000, 0.51), (1001, 0.52)]
+@pytest.mark.parametrize(
+    ("times", "why"),
+    [
+        ([(998, 0.48), (999, 0.49), (1000, 0.51), (1001, 0.52)], "without a step"),
+        ([(999, 0.1), (1000, 1.0), (2048, 0.2)], "again"),
+    ],
+)
+def test_a_smooth_passage_and_one_that_is_quick_again_are_no_limit(
+    times: list[tuple[int, float]], why: str
+) -> None:
     found = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times])
-    assert "without a step" in found.not_identified["arrived_B"]
-
-
-def test_late_receives_that_are_quick_again_are_no_limit() -> None:
-    times = [(999, 0.1), (1000, 1.0), (2048, 0.2)]
-    found = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times])
-    assert "again" in found.not_identified["arrived_B"]
+    assert why in found.not_identified["arrived_B"]
 
 
 @pytest.mark.parametrize(("done", "advice"), [(9, "up to 64 B: measure with a larger --largest"), (0, "nodes")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -32,18 +33,14 @@ def test_two_lines_cross_where_they_do() -> None:
     assert one.at_B == pytest.approx(1250, rel=0.03)
 
 
-def test_wide_intervals_move_the_ends_apart() -> None:
-    (one,) = crossovers(table({"linear": (1.0, 0.01), "chain": (11.0, 0.002)}, interval=0.4))
-    # ± 40 % is told apart from a ratio of 1.4/0.6 on: up to 406 B, and from 4625 B.
-    assert (one.low_B, one.high_B) == (256, 8192)
+# ± 40 % is told apart from a ratio of 1.4/0.6 on: up to 406 B, and from 4625 B. Without intervals 10 % are taken:
+# at 1 KiB 11.24 against 13.05 µs do not overlap from a ratio of 1.1/0.9 = 1.22 on.
+@pytest.mark.parametrize(("interval", "ends"), [(0.4, (256, 8192)), (math.nan, (512, 2048))])
+def test_wide_intervals_move_the_ends_apart(interval: float, ends: tuple[int, int]) -> None:
+    (crossover,) = crossovers(table({"linear": (1.0, 0.01), "chain": (11.0, 0.002)}, interval=interval))
+    assert (crossover.low_B, crossover.high_B) == ends
 
 
 def test_one_that_is_always_faster_crosses_nobody() -> None:
     assert crossovers(table({"linear": (2.0, 0.01), "chain": (1.0, 0.002)})) == []
     assert crossovers(table({"linear": (1.0, 0.01), "chain": (1.01, 0.01)})) == []
-
-
-def test_sizes_without_intervals_are_taken_as_ten_percent() -> None:
-    (one,) = crossovers(table({"linear": (1.0, 0.01), "chain": (11.0, 0.002)}, interval=float("nan")))
-    # At 1 KiB 11.24 against 13.05 µs: ± 10 % do not overlap from a ratio of 1.1/0.9 = 1.22 on.
-    assert (one.low_B, one.high_B) == (512, 2048)

@@ -14,26 +14,20 @@ from hockney.network.traffic.routings.dimension_order import dimension_order
 from hockney.network.traffic.walk import hops
 
 
-def test_the_first_coordinate_first() -> None:
-    links = Links.of(parse_spec("torus:4x5"))
-    # (0, 0) to (1, 3), the second coordinate backward over the edge: 0, 5, 9, 8.
-    carried = dimension_order(links, Demand.of([0], [8], 7.0))
-    assert {links.name(int(i)): carried[i] for i in np.flatnonzero(carried)} == {
-        "node 0 → node 5": 7.0,
-        "node 5 → node 9": 7.0,
-        "node 9 → node 8": 7.0,
-    }
-
-
-def test_half_each_way_where_both_are_as_long() -> None:
-    links = Links.of(parse_spec("torus:4"))
-    carried = dimension_order(links, Demand.of([0], [2], 6.0))
-    assert {links.name(int(i)): carried[i] for i in np.flatnonzero(carried)} == {
-        "node 0 → node 1": 3.0,
-        "node 1 → node 2": 3.0,
-        "node 0 → node 3": 3.0,
-        "node 3 → node 2": 3.0,
-    }
+@pytest.mark.parametrize(
+    ("topology", "target", "on_each", "passed"),
+    [
+        # (0, 0) to (1, 3), the second coordinate backward over the edge.
+        ("torus:4x5", 8, 6.0, ["0 → 5", "5 → 9", "9 → 8"]),
+        # Half each way where both are as long.
+        ("torus:4", 2, 3.0, ["0 → 1", "1 → 2", "0 → 3", "3 → 2"]),
+    ],
+)
+def test_the_first_coordinate_first(topology: str, target: int, on_each: float, passed: list[str]) -> None:
+    links = Links.of(parse_spec(topology))
+    carried = dimension_order(links, Demand.of([0], [target], 6.0))
+    names = {f"node {link.replace('→ ', '→ node ')}" for link in passed}
+    assert {links.name(int(i)): carried[i] for i in np.flatnonzero(carried)} == dict.fromkeys(names, on_each)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
