@@ -89,8 +89,8 @@ class Machine:
         from hockney.api.frames import frame
 
         asked = {"bytes": bytes, "ranks": ranks, "algorithm": None if algorithm == "all" else algorithm}
-        given = {name: value for name, value in asked.items() if value is not None}
-        return frame(self.content, self.path, operation, {**given, **options})
+        filters = {name: value for name, value in asked.items() if value is not None}
+        return frame(self.content, self.path, operation, {**filters, **options})
 
     def compare(self, other: Machine, *, points: bool = False) -> Comparison:
         """This machine (A) and another (B), quantity by quantity: see `hockney.api.comparison.compare`."""

@@ -83,8 +83,8 @@ def measure(
     if asked.submission.submit:
         return _submit(asked)
     output = options.output
-    given = allocation()
-    part = "" if given is None else given.part
+    job = allocation()
+    part = "" if job is None else job.part
     if options.resume:
         campaign = Campaign.open(output, part)
         plan = _resumed(asked, campaign)
@@ -106,14 +106,14 @@ def measure(
         say.line(f"{counted(plan.ranks, 'rank')}, {counted(len(prepared), 'variant')} → {campaign.own}")
         if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
             say.warn(f"more ranks than cores: {ONLY_CHECKS}")
-        if given is not None:
-            say.line(job_text(given))
+        if job is not None:
+            say.line(job_text(job))
     ended: Interrupted | NotWritten | None = None
     outcome: Outcome | None = None
     try:
         with say.PointsBar(quiet=quiet, ends_with=not quiet) as watcher:
             # Preparing took some of it.
-            left = None if given is None else given.work_s
+            left = None if job is None else job.work_s
             job_s = None if left is None else left - (ready_s - began_s)
             outcome = run(campaign, plan, prepared, watcher, Adaptive, job_s=job_s, share=options.share)
             closing()
@@ -159,8 +159,8 @@ def _expected(asked: MeasureRequest) -> Plan:
     plan, output = _plan(asked), asked.options.output
     if asked.submission.submit:
         return _expect_jobs(asked, planned(plan, asked.submission.chosen(), set(asked.written)))
-    given = allocation()
-    if given is None or not given.part or not (output / PLAN).is_file():
+    job = allocation()
+    if job is None or not job.part or not (output / PLAN).is_file():
         Campaign.expect_new(output)
     return plan
 
@@ -229,7 +229,7 @@ def _answer(
     elapsed_s = sum(record.elapsed_s or 0.0 for record in records if record.samples)
     contents = read(output)
     entries, said = reviewed(contents)
-    told = effects_of(contents.effects, lambda _: None) if contents.effects else []
+    effects = effects_of(contents.effects, lambda _: None) if contents.effects else []
     return MeasureAnswer(
         campaign=str(output),
         records=len(records),
@@ -248,7 +248,7 @@ def _answer(
         warnings=list(dict.fromkeys([*outcome.warnings, *said.warnings])),
         pairs=measured_pairs(entries),
         collectives=measured_collectives(contents.frame),
-        effects=[line for effect in told for line in effect_lines(effect)],
+        effects=[line for effect in effects for line in effect_lines(effect)],
         run=said.noise,
         plan=plan,
     )
@@ -279,10 +279,10 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
 
 def _plan(asked: MeasureRequest) -> Plan:
     """The plan to measure and to store; RequestError for an option that names nothing, or would be ignored."""
-    options, given = asked.options, asked.written
+    options, written = asked.options, asked.written
     if options.trust:
         raise RequestError("--trust means nothing without --resume", "leave it out")
-    for called, text in given.items():
+    for called, text in written.items():
         if text == "":
             raise RequestError(f"{called}: '' names nothing", "leave it out for its default")
     plan = Plan.model_validate(
@@ -301,7 +301,7 @@ def _plan(asked: MeasureRequest) -> Plan:
         unheeded = [name for name, effects in OF_EFFECTS.items() if not set(plan.effects) & set(effects)]
         ignored = [*NOT_OF_EFFECTS, *unheeded]
         for name, _, option in options_of(MeasureOptions):
-            if name in ignored and flag(name, option) in given:
+            if name in ignored and flag(name, option) in written:
                 raise RequestError(
                     f"{flag(name, option)} means nothing for {', '.join(plan.effects)}",
                     "leave it out, or measure points, too: --operation pingpong,…",

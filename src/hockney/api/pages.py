@@ -257,8 +257,8 @@ def _replayed(path: Path, options: ReportOptions, progress: Progress) -> Report:
 def _expect_own(output: Path, report: Report) -> None:
     """RequestError where `output` is the page of another campaign."""
     ids = {launch.id for launch in report.reading.launches} if report.reading else set()
-    there = output.is_file() and re.search(r'<meta name="measured" content="([^"]+)">', reading.text(output))
-    if there and ids and not ids & set(there[1].split()):
+    named = output.is_file() and re.search(r'<meta name="measured" content="([^"]+)">', reading.text(output))
+    if named and ids and not ids & set(named[1].split()):
         raise RequestError(f"{output} is the page of another campaign", "choose another name with -o")
 
 

@@ -322,8 +322,8 @@ def _rules(run_s: float, tuned_s: float, verified: VerifiedRuns | None, folder: 
     if not verified.is_told:
         text = f"Whether the rules pay is within what runs differ ({percent(verified.gain)} by medians)."
         return section, Finding(text, "rules", 0.98, verdict="look")
-    way = "saves" if verified.gain > 0 else "loses"
-    text = f"Running it with the rules {way} {percent(abs(verified.gain))} of the launch's time, as measured."
+    verb = "saves" if verified.gain > 0 else "loses"
+    text = f"Running it with the rules {verb} {percent(abs(verified.gain))} of the launch's time, as measured."
     return section, Finding(text, "rules", 0.98, verdict="good" if verified.gain > 0 else "bad")
 
 

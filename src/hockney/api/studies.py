@@ -361,13 +361,13 @@ def _elsewhere(options: StudyOptions, launching: AppLaunching, source: Path) -> 
     said = launching.model_dump(include=launching.model_fields_set & {"system", "mpi"})
     name, systems = given_system(launching.system)
     mapping = options.map_by[0] if options.map_by else ""
-    given = Given(**said | {"system": name}, ranks=options.ranks, mapping=mapping)
+    facts = Given(**said | {"system": name}, ranks=options.ranks, mapping=mapping)
     asked = StudyRequest(name=chosen.name, ranks=default_ranks([]), placements=chosen.file.placements[:1])
     measured = {name for step in steps(chosen, asked, output / STEPS) for name in step.operations()}
     with (
         undisturbed(),
         say.status("reading …") as status,
-        imported(source, output, given, systems) as (contents, skipped),
+        imported(source, output, facts, systems) as (contents, skipped),
     ):
         page = write(
             chosen,

@@ -66,8 +66,8 @@ class JobAllocation(BaseModel):
 
     def described(self) -> str:
         """`job 17 of slurm: 2 nodes with 4 CPUs`."""
-        given = f": {len(self.hosts)} node{'s' * (len(self.hosts) != 1)}" if self.hosts else ""
-        return f"job {self.job} of {self.system}{given}" + (f" with {self.room} CPUs" if self.room else "")
+        nodes = f": {len(self.hosts)} node{'s' * (len(self.hosts) != 1)}" if self.hosts else ""
+        return f"job {self.job} of {self.system}{nodes}" + (f" with {self.room} CPUs" if self.room else "")
 
 
 class Partition(BaseModel):

@@ -89,8 +89,8 @@ def find(text: str) -> Site:
     RequestError where there is neither, or where the file says what no site does: which key, and where.
     """
     said = words(text) if text else []
-    given = {key: value for word in said for key, equals, value in [word.partition("=")] if equals}
-    if unknown := [key for key in given if key not in BESIDE]:
+    settings = {key: value for word in said for key, equals, value in [word.partition("=")] if equals}
+    if unknown := [key for key in settings if key not in BESIDE]:
         raise RequestError(
             f"--site: {unknown[0]!r} stands in a site file alone",
             f"beside it may stand {', '.join(BESIDE)}",
@@ -100,7 +100,7 @@ def find(text: str) -> Site:
         raise RequestError(f"--site names two sites: {' and '.join(named)}", "name one")
     site = _named(named[0]) if named else Site()
     try:
-        return Site.model_validate({**site.model_dump(by_alias=True), **given})
+        return Site.model_validate({**site.model_dump(by_alias=True), **settings})
     except ValidationError as error:
         first = error.errors()[0]
         raise RequestError(

@@ -162,22 +162,22 @@ def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
     if len(set(names)) < len(names):
         raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
     refuse_far_too_many(plan)
-    given = None if plan.mpi == "smpi" or plan.hosts or plan.hostfile else allocation()
+    job = None if plan.mpi == "smpi" or plan.hosts or plan.hostfile else allocation()
     # Before anything is looked for, or compiled.
-    if given is not None:
-        expect_room(plan, given)
+    if job is not None:
+        expect_room(plan, job)
     check_hosts(plan.hosts)
     if plan.hostfile:
         check_hostfile(Path(plan.hostfile))
     mpi = find(plan.mpi, plan.launcher or None)
-    if given is not None and (plan.nodes or 1) > 1:
-        is_read = launchers.get(mpi.launcher_kind).job or batch_systems.get(given.system).is_read_by_launchers
+    if job is not None and (plan.nodes or 1) > 1:
+        is_read = launchers.get(mpi.launcher_kind).job or batch_systems.get(job.system).is_read_by_launchers
         if not is_read:
             raise EnvironmentLack(
-                f"{plan.nodes} nodes in {given.described()}: {mpi.launcher.name} does not take nodes from "
-                f"{given.system}",
+                f"{plan.nodes} nodes in {job.described()}: {mpi.launcher.name} does not take nodes from "
+                f"{job.system}",
                 f"choose its own launcher (--launcher), or name nodes that reach each other by ssh: --hosts "
-                f"{','.join(given.hosts)}",
+                f"{','.join(job.hosts)}",
             )
     return mpi, runner_binary(mpi), variants
 
@@ -352,7 +352,7 @@ def default_ranks(hosts: Sequence[str]) -> int:
 
     In a job, without hosts, as many as it was submitted for, or has CPUs.
     """
-    if not hosts and (given := allocation()) is not None and (count := given.tasks or given.room):
+    if not hosts and (job := allocation()) is not None and (count := job.tasks or job.room):
         return max(2, count)
     slots = [host.partition(":")[2] for host in hosts]
     if slots and all(slot.isdigit() for slot in slots):

@@ -216,15 +216,15 @@ class Work:
         pairs: list[Key] = [key for key in self.largest_B if not isinstance(key, CollectiveKey)]
         if (coarse := next((point for point in self._coarse() if point[0] in pairs), None)) is not None:
             return coarse
-        given = {key: self._given(key) for key in self.largest_B if isinstance(key, CollectiveKey)}
+        sizes_B = {key: self._given(key) for key in self.largest_B if isinstance(key, CollectiveKey)}
         # `visits` keeps the order of first visits.
         measured = {
             (key, size): self.done[key][size]
             for key, size in self.visits
-            if isinstance(key, CollectiveKey) and key in given and size in self.done.get(key, {})
+            if isinstance(key, CollectiveKey) and key in sizes_B and size in self.done.get(key, {})
         }
         failed = {(key, size) for key, size in self.failed if isinstance(key, CollectiveKey)}
-        return next_point(given, measured, failed) or self._refined(pairs) or self._again()
+        return next_point(sizes_B, measured, failed) or self._refined(pairs) or self._again()
 
     def _refined(self, keys: list[Key]) -> tuple[Key, int] | None:
         """One step for each series in turn."""
@@ -385,8 +385,8 @@ class Work:
         for key, largest in self.largest_B.items():
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
             fixed = fixed or isinstance(key, CollectiveKey)
-            given = len(self._given(key))
+            count = len(self._given(key))
             most = self._most_sizes(key)
-            refined = given if fixed else min(given + most // REFINED, most)
-            total += visits_of(key, self.plan) * max(given, refined, len(self.done.get(key, {})))
+            refined = count if fixed else min(count + most // REFINED, most)
+            total += visits_of(key, self.plan) * max(count, refined, len(self.done.get(key, {})))
         return total

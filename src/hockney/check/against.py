@@ -222,8 +222,8 @@ def _measured(times: LaunchTimes, call: TimedCall, caches: Caches | None) -> dic
     """The median time of each size over launches, with what is known of how launches differ."""
     rows = np.array(list(times.curves[call].values()))
     of_call = times.time_s[rows]
-    there = ~np.isnan(of_call).all(axis=0)
-    bounds = [matrix[rows][:, there] for matrix in (times.low_s, times.time_s, times.high_s)]
+    is_timed = ~np.isnan(of_call).all(axis=0)
+    bounds = [matrix[rows][:, is_timed] for matrix in (times.low_s, times.time_s, times.high_s)]
     middle, error, freedom = steady(*bounds)
     factor = np.exp(stats.t.ppf(TAILS[1], freedom) * error)
     low, high = middle / factor, middle * factor

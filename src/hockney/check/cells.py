@@ -180,8 +180,8 @@ def times_in(frame: pd.DataFrame) -> LaunchTimes:
             chosen = np.array(members)[of_launch == launch]
             matrices[:, row, launch] = np.median(values[:, chosen], axis=1)
     found = tuple(cells)
-    there = {SizedCall(replace(cell.call, statistic=""), cell.size_B) for cell in found}
-    others = {cell.call.operation for cell in left if cell not in there}
+    timed = {SizedCall(replace(cell.call, statistic=""), cell.size_B) for cell in found}
+    others = {cell.call.operation for cell in left if cell not in timed}
     return LaunchTimes(
         found,
         matrices[1],

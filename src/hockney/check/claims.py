@@ -271,8 +271,8 @@ class _Constants:
         # Weights are 1 / (time · model), and a relative error is so much of the model.
         score = _with_slope(self, *fitted.T)[:, self.used] / time_s[:, None]
         sums = np.array([score[ranks == count].sum(axis=0) for count in np.unique(ranks)])
-        there = _with_slope(self, *asked.T)[:, self.used]
-        return np.asarray(np.linalg.norm(there @ self.support.covariance @ sums.T, axis=1))
+        design = _with_slope(self, *asked.T)[:, self.used]
+        return np.asarray(np.linalg.norm(design @ self.support.covariance @ sums.T, axis=1))
 
 
 def _with_slope(fit: _Constants, ranks: Array, size_B: Array) -> Array:

@@ -109,8 +109,8 @@ def judge(compared: Comparisons, time_s: Array, low_s: Array, high_s: Array) -> 
         if not chosen.size:
             continue
         # Launches that have none of them tell nothing about how launches differ.
-        there = ~np.isnan(ratio[chosen]).all(axis=0)
-        of_group, within = ratio[chosen][:, there], np.exp(NORMAL * error[chosen][:, there])
+        is_timed = ~np.isnan(ratio[chosen]).all(axis=0)
+        of_group, within = ratio[chosen][:, is_timed], np.exp(NORMAL * error[chosen][:, is_timed])
         _, of_ratio[chosen], freedom[chosen] = steady(of_group / within, of_group, of_group * within)
     error, known = with_drift(of_ratio, freedom)
     reach = np.exp(special.stdtrit(known, TAILS[1]) * error)

@@ -52,17 +52,17 @@ class Power:
 
 def power(judged: JudgedRatios, violated: int, family_error: float, least_factor: float) -> Power | None:
     """What a check finds that calls so many comparisons violated; None where no launches tell anything."""
-    told = np.flatnonzero(~np.isnan(judged.p))
-    if not told.size:
+    timed = np.flatnonzero(~np.isnan(judged.p))
+    if not timed.size:
         return None
-    tail = family_error / max(told.size - violated, 1)
-    had = judged.launches[told]
+    tail = family_error / max(timed.size - violated, 1)
+    had = judged.launches[timed]
 
     def asked(launches: Array) -> tuple[Array, Array, Array]:
         """Of so many launches of each: the standard error of ln(ratio), its freedom, and how large it must be."""
-        own = judged.error[told] * np.sqrt(had / launches)
+        own = judged.error[timed] * np.sqrt(had / launches)
         # What disturbed launches took from the freedom stays lost.
-        error, freedom = with_drift(own, np.maximum(1.0, judged.freedom[told] + launches - had))
+        error, freedom = with_drift(own, np.maximum(1.0, judged.freedom[timed] + launches - had))
         beyond = np.maximum(-special.stdtrit(freedom, tail) * error, math.log(least_factor))
         return np.maximum(error, ROUNDING), freedom, beyond
 
@@ -72,7 +72,7 @@ def power(judged: JudgedRatios, violated: int, family_error: float, least_factor
         return np.asarray(special.stdtr(freedom, (math.log(FACTOR) - beyond) / error))
 
     def is_enough(launches: int) -> bool:
-        return bool(found(np.full(told.size, float(launches))).min() >= FOUND)
+        return bool(found(np.full(timed.size, float(launches))).min() >= FOUND)
 
     error, freedom, beyond = asked(had.astype(np.float64))
     factors = np.exp(np.minimum(beyond + special.stdtrit(freedom, FOUND) * error, MOST_REACH))

@@ -26,13 +26,13 @@ def up(options: LabUpOptions, json: JsonOption = False) -> None:
     Each host is a network namespace with a name and an address of its own. They share the cores: latencies are
     not those of a network, and messages below that size say nothing about one.
     """
-    made = api.lab_up(options)
+    started = api.lab_up(options)
     if json:
-        say.json(made)
+        say.json(started)
         return
-    ends = [f"{which[0]} to {which[-1]}" for which in (made.names, made.addresses)]
-    say.line(f"{made.hosts} hosts are up: {', '.join(ends)}")
-    say.line(_rule(made))
+    ends = [f"{which[0]} to {which[-1]}" for which in (started.names, started.addresses)]
+    say.line(f"{started.hosts} hosts are up: {', '.join(ends)}")
+    say.line(_rule(started))
     say.line("`hockney lab run -- mpirun …` runs a command on the first, `hockney lab down` takes them away")
 
 

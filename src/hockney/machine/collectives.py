@@ -52,9 +52,9 @@ def _measured(frame: pd.DataFrame, operation: str, statistic: str, pooled: pd.Da
     """What the rows of the table say of circumstances, and in `point` which of the points pools them."""
     of_it = (frame["operation"] == operation) & (frame["statistic"] == statistic)
     held = [name for name in HELD if name in frame.columns]
-    told = [name for name in ("repetition", "ranks", "oversubscribed") if name in frame.columns]
-    rows = frame.loc[of_it, list(dict.fromkeys((*held, *told)))]
-    return rows.merge(pooled[held].assign(point=pooled.index), on=held)[[*told, "point"]]
+    columns = [name for name in ("repetition", "ranks", "oversubscribed") if name in frame.columns]
+    rows = frame.loc[of_it, list(dict.fromkeys((*held, *columns)))]
+    return rows.merge(pooled[held].assign(point=pooled.index), on=held)[[*columns, "point"]]
 
 
 def _with_circumstances(model: CollectiveModel, rows: pd.DataFrame) -> CollectiveModel:

@@ -118,8 +118,8 @@ LEAST_SIZES = 3
 
 def at_level(points: Sequence[Point]) -> list[Point]:
     """The points at the entry's level, unless there are hardly any: others say nothing about it."""
-    there = [point for point in points if not point.elsewhere]
-    return there if len(there) >= LEAST_SIZES else list(points)
+    own = [point for point in points if not point.elsewhere]
+    return own if len(own) >= LEAST_SIZES else list(points)
 
 
 def series_of(points: Sequence[Point]) -> Series:

@@ -94,10 +94,10 @@ def at_hops(entry: Entry, effect: Effect, hops: int, model: str) -> tuple[Entry,
         names = ("low_s", "high_s", "freedom")
         known = dict(zip(names, ends, strict=True)) if reach_s else dict.fromkeys(names)
         points.append(point.model_copy(update={"time_s": time_s, **known}))
-    there = measured_so(entry, points)
-    there.series = replace(there.series, eager_limit_B=entry.eager_limit_B, breaks_B=tuple(entry.breaks_B))
+    measured = measured_so(entry, points)
+    measured.series = replace(measured.series, eager_limit_B=entry.eager_limit_B, breaks_B=tuple(entry.breaks_B))
     beyond = max(1.0, hops / most, least / hops)
     words = f"{hops}" if beyond == 1 else f"{hops} (extrapolated: measured were {least:g} to {most:g})"
-    fits = {model: models.get(model)(there.series)}
-    moved = {"fits": fits, "measurements": there, "other": {**entry.other, HOPS: words}}
+    fits = {model: models.get(model)(measured.series)}
+    moved = {"fits": fits, "measurements": measured, "other": {**entry.other, HOPS: words}}
     return entry.model_copy(update=moved), beyond

@@ -98,32 +98,32 @@ def at_reference(entry: Entry, reference_s: float, large_reference_s: float | No
             "leave the reference out, or measure anew",
         )
     own_large_s = level.large_reference_s
-    given = [(reference_s, level.reference_s)]
+    pairs = [(reference_s, level.reference_s)]
     if large_reference_s is not None and own_large_s is not None:
-        given.append((large_reference_s, own_large_s))
-    for there_s, own_s in given:
+        pairs.append((large_reference_s, own_large_s))
+    for there_s, own_s in pairs:
         if not may_drift(there_s, own_s):
             raise RequestError(
                 f"a reference of {format_time(there_s)} is of another level of the machine than "
                 f"{format_time(own_s)}, at which {entry.operation} was measured",
                 f"give one within {percent(MOST_DRIFT - 1)}, or measure at that level",
             )
-    short, *large = (math.log(there_s / own_s) for there_s, own_s in given)
+    short, *large = (math.log(there_s / own_s) for there_s, own_s in pairs)
     moves = (short, large[0] if large else None)
-    there = measured_so(entry, [_moved(point, *moves) for point in entry.measurements.points])
+    moved = measured_so(entry, [_moved(point, *moves) for point in entry.measurements.points])
     series = replace(
-        there.series,
+        moved.series,
         eager_limit_B=entry.eager_limit_B,
         breaks_B=tuple(entry.breaks_B),
         is_at_reference=True,
     )
-    there.series = series
+    moved.series = series
     fits = {
         name: models.get(name)(series) if any(moves) else fit
         for name, fit in entry.fits.items()
         if name in PREFERRED
     }
-    return entry.model_copy(update={"fits": fits, "measurements": there})
+    return entry.model_copy(update={"fits": fits, "measurements": moved})
 
 
 def _moved(point: Point, short: float, large: float | None) -> Point:
@@ -148,8 +148,8 @@ def _at(choice: Choice, visits: Sequence[Record], contents: Contents, fitted: Fi
     """Entries of what was met at that level."""
     settled = settle(visits, contents.levels, choice)
     missed = set(map(id, settled.elsewhere))
-    there = [record for record in settled.records if id(record) not in missed]
-    return fitted(there) if there else {}
+    met = [record for record in settled.records if id(record) not in missed]
+    return fitted(met) if met else {}
 
 
 def _other(choice: Choice, place: int) -> Choice:

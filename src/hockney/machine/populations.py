@@ -85,8 +85,8 @@ def _differ(places: Mapping[str, Sequence[Record]]) -> bool:
 def apart(machine: Machine, entry: Entry) -> str:
     """What the pairs behind an entry differ by, with the option that takes those of one place; else ""."""
     for name in () if {*PLACES} & {*entry.other} else PLACES:
-        there = [words(each) for each in machine.point_to_point if name in each.other]
-        found = [other.pop(name) for other in there if {**other, name: ""} == {**words(entry), name: ""}]
+        places = [words(each) for each in machine.point_to_point if name in each.other]
+        found = [other.pop(name) for other in places if {**other, name: ""} == {**words(entry), name: ""}]
         if found:
             return f"all pairs, which differ by {name}: --where {name}=WORD takes one of {', '.join(found)}"
     return ""

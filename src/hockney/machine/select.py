@@ -73,7 +73,7 @@ def _titled(entry: Entry | Effect, differing: Container[str]) -> str:
 def differences(entries: Sequence[Entry | Effect]) -> dict[str, list[str]]:
     """Words in which these entries differ, by name; "" where an entry has none."""
     names = dict.fromkeys(name for entry in entries for name in words(entry))
-    return {name: there for name in names if len(there := _words(entries, name)) > 1}
+    return {name: values for name in names if len(values := _words(entries, name)) > 1}
 
 
 def collective_words(model: CollectiveModel) -> dict[str, str]:
@@ -118,25 +118,25 @@ def select_effect(machine: Machine, name: str, filters: Mapping[str, str | None]
     RequestError as `select_entry`. Where no effect has the name, the error says how to measure it. Where no
     selected effect has points, it says why.
     """
-    there: Sequence[Effect] = [each for each in machine.effects if each.effect == name]
-    if not there:
+    effects: Sequence[Effect] = [each for each in machine.effects if each.effect == name]
+    if not effects:
         raise RequestError(
             f"{name} was not measured on this machine",
             f"measure it: `hockney measure --operation {name} -o FOLDER`, then `hockney fit FOLDER`",
         )
     for key, word in filters.items():
         if word is not None:
-            there = _narrow(there, key, word)
-    with_points = [each for each in there if each.points]
+            effects = _narrow(effects, key, word)
+    with_points = [each for each in effects if each.points]
     if not with_points:
         # Where there are parameters, the notes are of a model whose points the file lacks: no reason.
-        whys = [each.not_measurable for each in there]
+        whys = [each.not_measurable for each in effects]
         whys += [
-            why for each in there if not each.parameters for why in (*each.not_identified.values(), *each.notes)
+            why for each in effects if not each.parameters for why in (*each.not_identified.values(), *each.notes)
         ]
         why = "; ".join(dict.fromkeys(filter(None, whys))) or "its points are not in the machine file"
         raise RequestError(
-            f"{title(there[0])} has no measurements: {why}",
+            f"{title(effects[0])} has no measurements: {why}",
             f"measure it elsewhere: `hockney measure --operation {name} -o FOLDER`",
         )
     return _best(with_points)
@@ -145,8 +145,8 @@ def select_effect(machine: Machine, name: str, filters: Mapping[str, str | None]
 def preferred(entries: Sequence[Selected]) -> list[Selected]:
     """The entries that the defaults of `select_entry` leave."""
     for name in dict.fromkeys(name for entry in entries for name in words(entry)):
-        there = _words(entries, name)
-        best = next((word for word in _DEFAULTS.get(name, ()) if word in there), None)
+        values = _words(entries, name)
+        best = next((word for word in _DEFAULTS.get(name, ()) if word in values), None)
         if best is not None:
             entries = _narrow(entries, name, best)
     return list(entries)
@@ -172,29 +172,29 @@ def parse_where(conditions: Sequence[str]) -> dict[str, str]:
 
 def expect_names(conditions: Iterable[str], known: Iterable[str]) -> None:
     """RequestError for a condition on what nothing has; without anything known there is nothing to compare."""
-    there = sorted(set(known))
+    names = sorted(set(known))
     for name in conditions:
-        if there and name not in there:
+        if names and name not in names:
             raise RequestError(
-                f"nothing was measured by {name!r}", f"{did_you_mean(name, there)}known: {', '.join(there)}"
+                f"nothing was measured by {name!r}", f"{did_you_mean(name, names)}known: {', '.join(names)}"
             )
 
 
 def _words(entries: Sequence[Entry | Effect], name: str) -> list[str]:
     """The different words of that name, localities nearest first."""
-    there = {words(entry).get(name, "") for entry in entries}
+    values = {words(entry).get(name, "") for entry in entries}
     if name == "locality":
-        return [word for word in _DEFAULTS["locality"] if word in there]
-    return sorted(there)
+        return [word for word in _DEFAULTS["locality"] if word in values]
+    return sorted(values)
 
 
 def _narrow(entries: Sequence[Selected], name: str, word: str) -> list[Selected]:
     kept = [entry for entry in entries if words(entry).get(name, "") == word]
     if kept:
         return kept
-    there = _words(entries, name)
-    hint = did_you_mean(word, there)
-    known = ", ".join(word or "(empty)" for word in there) or "none"
+    values = _words(entries, name)
+    hint = did_you_mean(word, values)
+    known = ", ".join(word or "(empty)" for word in values) or "none"
     if name == "operation":
         raise RequestError(f"no operation {word!r} in the machine file", f"{hint}known: {known}")
     of = {words(entry)["operation"] for entry in entries}
@@ -205,7 +205,7 @@ def _narrow(entries: Sequence[Selected], name: str, word: str) -> list[Selected]
 def _ambiguous(entries: Sequence[Entry | Effect]) -> RequestError:
     differing = differences(entries)
     choices = "; ".join(
-        f"{name}: {', '.join(word or '(empty)' for word in there)}" for name, there in differing.items()
+        f"{name}: {', '.join(word or '(empty)' for word in values)}" for name, values in differing.items()
     )
     options = " and ".join(
         f"--{name} WORD" if name == "locality" else f"--where {name}=WORD" for name in differing

@@ -124,10 +124,14 @@ def over_links(machine: Machine, entry: Entry, asked: AddedEffects, model: str) 
 
     As it is where nothing was asked or hops are not known.
     """
-    there = [effect for effect in _effects(machine, HOPS, entry) if "mean_s" in (effect.points or [{}])[0]]
-    if asked.hops is None or entry.locality not in ("network", None) or not (there and entry.measurements.points):
+    effects = [effect for effect in _effects(machine, HOPS, entry) if "mean_s" in (effect.points or [{}])[0]]
+    if (
+        asked.hops is None
+        or entry.locality not in ("network", None)
+        or not (effects and entry.measurements.points)
+    ):
         return entry, 1.0
-    return at_hops(entry, preferred(there)[0], asked.hops, model)
+    return at_hops(entry, preferred(effects)[0], asked.hops, model)
 
 
 def _hops(machine: Machine, entry: Entry) -> AddedTerm:
@@ -143,22 +147,22 @@ def _hops(machine: Machine, entry: Entry) -> AddedTerm:
 def _queue(machine: Machine, entry: Entry, entries: int) -> AddedTerm:
     effect = _effect(machine, "matching", entry, _measure("matching"))
     if (bound := effect.parameters.get("per_entry_s")) is not None:
-        told = f"{entries} entries of {format_time(bound.value)} each at most"
+        text = f"{entries} entries of {format_time(bound.value)} each at most"
         time_s = entries * bound.value
-        return AddedTerm("queue", time_s, 0.0, time_s, _origin(effect), _told(told, effect), is_bound=True)
+        return AddedTerm("queue", time_s, 0.0, time_s, _origin(effect), _told(text, effect), is_bound=True)
     each = _known(effect, "posted_entry_s")
     limit = effect.parameters.get("posted_break_entries")
     if limit is None or entries <= limit.value:
-        told = f"{entries} entries of {format_time(each.value)} each"
-        return _times(_term("queue", each, effect, told), entries)
+        text = f"{entries} entries of {format_time(each.value)} each"
+        return _times(_term("queue", each, effect, text), entries)
     beyond, few = _known(effect, "posted_long_entry_s"), limit.value
     first = _times(_term("queue", each, effect, ""), few)
     second = _times(_term("queue", beyond, effect, ""), entries - few)
-    told = (
+    text = (
         f"{few:.0f} entries of {format_time(each.value)} each, "
         f"{entries - few:.0f} of {format_time(beyond.value)} each"
     )
-    return replace(_sum(first, second), source=_told(told, effect))
+    return replace(_sum(first, second), source=_told(text, effect))
 
 
 def _layout(machine: Machine, entry: Entry, size_B: int, asked: AddedEffects) -> AddedTerm:
@@ -200,11 +204,11 @@ def _published_layout(effect: Effect, size_B: int, block_B: int, stride_B: int) 
             f"ask for --bytes {sizes[0]}B --layout vector:1B/STRIDE" if sizes else _measure("datatypes"),
         )
     if stride_B in rows:
-        time_s, told = rows[stride_B] - rows[0], f"a stride of {stride_B} B beside contiguous memory"
-        return AddedTerm("layout", time_s, None, None, _origin(effect), _told(told, effect))
+        time_s, text = rows[stride_B] - rows[0], f"a stride of {stride_B} B beside contiguous memory"
+        return AddedTerm("layout", time_s, None, None, _origin(effect), _told(text, effect))
     time_s = max(rows.values()) - rows[0]
-    told = "any stride, at most"
-    return AddedTerm("layout", time_s, 0.0, time_s, _origin(effect), _told(told, effect), is_bound=True)
+    text = "any stride, at most"
+    return AddedTerm("layout", time_s, 0.0, time_s, _origin(effect), _told(text, effect), is_bound=True)
 
 
 def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, asked: AddedEffects) -> AddedTerm:
@@ -229,8 +233,8 @@ def _congestion(machine: Machine, entry: Entry, prediction: MessagePrediction, a
     if said == WORST:
         origin = "measured" if "measured" in where else "published"
     beta = prediction.regime.beta_s_per_B
-    told = f"{factor:g} times as long for each byte, {where}"
-    term = AddedTerm("congestion", beta.value, beta.low, beta.high, origin, told)
+    text = f"{factor:g} times as long for each byte, {where}"
+    term = AddedTerm("congestion", beta.value, beta.low, beta.high, origin, text)
     return _times(term, (factor - 1) * prediction.size_B)
 
 
@@ -246,7 +250,7 @@ def _busy_sender(machine: Machine, entry: Entry, size_B: int, terms: Sequence[Ad
     effect = _effect(machine, "overlap", entry, f"measure it: {_measure('overlap')}")
     protocol = _protocol(machine, entry, size_B)
     hidden = _known(effect, f"overlap_send_{protocol}")
-    told = _told(f"{percent(hidden.value)} of a {protocol} transfer proceeds meanwhile", effect)
+    text = _told(f"{percent(hidden.value)} of a {protocol} transfer proceeds meanwhile", effect)
     # More than all cannot be hidden, nor less than nothing.
     share, low, high = (
         None if x is None else min(1.0, max(0.0, x)) for x in (hidden.value, hidden.low, hidden.high)
@@ -257,7 +261,7 @@ def _busy_sender(machine: Machine, entry: Entry, size_B: int, terms: Sequence[Ad
         None if high is None or whole.low_s is None else -high * whole.low_s,
         None if low is None or whole.high_s is None else -low * whole.high_s,
         _origin(effect),
-        told,
+        text,
     )
 
 
@@ -274,24 +278,24 @@ def _protocol(machine: Machine, entry: Entry, size_B: int) -> str:
 
 def _effects(machine: Machine, name: str, entry: Entry) -> Iterator[Effect]:
     """Effects of that name that do not contradict the entry, those with parameters first."""
-    told = words(entry)
+    where = words(entry)
 
     def agrees(effect: Effect) -> bool:
         of_effect = words(effect)
-        pairs = ((of_effect.get(key), told.get(key)) for key in ("locality", "variant", "mpi", "mapping"))
+        pairs = ((of_effect.get(key), where.get(key)) for key in ("locality", "variant", "mpi", "mapping"))
         return all(not a or not b or a == b or a == "unknown" for a, b in pairs)
 
-    there = [effect for effect in machine.effects if effect.effect == name and agrees(effect)]
-    yield from sorted(there, key=lambda effect: not (effect.parameters or effect.points))
+    effects = [effect for effect in machine.effects if effect.effect == name and agrees(effect)]
+    yield from sorted(effects, key=lambda effect: not (effect.parameters or effect.points))
 
 
 def _effect(machine: Machine, name: str, entry: Entry, hint: str) -> Effect:
-    there = list(_effects(machine, name, entry))
-    if not there:
+    effects = list(_effects(machine, name, entry))
+    if not effects:
         raise RequestError(f"{name} was not measured with {title(entry)}", hint)
-    known = [effect for effect in there if effect.parameters or effect.points]
+    known = [effect for effect in effects if effect.parameters or effect.points]
     if not known:
-        whys = [there[0].not_measurable, *there[0].not_identified.values(), *there[0].notes]
+        whys = [effects[0].not_measurable, *effects[0].not_identified.values(), *effects[0].notes]
         raise RequestError(f"{name} is not known: {next(filter(None, whys), 'no reason is given')}", hint)
     return preferred(known)[0]
 

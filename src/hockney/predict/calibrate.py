@@ -320,11 +320,11 @@ class CalibrationGoal:
             downhill = jacobian.T @ (weight * residual) + self.penalty.T @ (self.target - self.penalty @ theta)
             damped = sparse.csc_array(normal + damping * sparse.diags_array(normal.diagonal()))
             move = sparse.linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
-            there = np.clip(theta + np.clip(move, -_LONGEST, _LONGEST), begin - farthest, begin + farthest)
-            missed = self.observed_ln - paths.ln_s(there)
-            gain = self.loss(theta, residual, scale) - self.loss(there, missed, scale)
+            reached = np.clip(theta + np.clip(move, -_LONGEST, _LONGEST), begin - farthest, begin + farthest)
+            missed = self.observed_ln - paths.ln_s(reached)
+            gain = self.loss(theta, residual, scale) - self.loss(reached, missed, scale)
             if gain > 0:
-                theta, residual = there, missed
+                theta, residual = reached, missed
             else:
                 damping *= 10
             if 0 < gain < 2 * _SETTLED * residual.size:

@@ -37,9 +37,11 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> AlgorithmTime:
 
 def measured_there(model: CollectiveModel, ranks: int, size_B: int, name: str) -> AlgorithmTime:
     """The answer of a model that was fitted to measured times; beyond the points only where it has a formula."""
-    made = model.predicted(np.array([float(ranks)]), np.array([float(size_B)]))
-    time_s, beyond = float(made.time_s[0]), float(made.beyond[0])
-    low_s, high_s = (float(end[0]) if np.isfinite(end[0]) else None for end in (made.low_s, made.high_s))
+    predicted = model.predicted(np.array([float(ranks)]), np.array([float(size_B)]))
+    time_s, beyond = float(predicted.time_s[0]), float(predicted.beyond[0])
+    low_s, high_s = (
+        float(end[0]) if np.isfinite(end[0]) else None for end in (predicted.low_s, predicted.high_s)
+    )
     is_measured = any(row["ranks"] == ranks and row["bytes"] == size_B for row in model.points)
     if not model.regimes:
         if beyond:

@@ -212,11 +212,11 @@ def _answer_told(
     first = places[0]
     cells = []
     for place in places:
-        told = told_by(defaults, place, ways)
+        named = told_by(defaults, place, ways)
         names = None
-        if told is not None and told.names is not None:
-            names = tuple(NameSet((name.name,), 1 / len(told.names)) for name in told.names)
-        way, why = ("", "") if told is None else (told.way, told.why)
+        if named is not None and named.names is not None:
+            names = tuple(NameSet((name.name,), 1 / len(named.names)) for name in named.names)
+        way, why = ("", "") if named is None else (named.way, named.why)
         cells.append(IdentifiedCell(place.ranks, place.nodes, place.size_B, names, way, why))
     names_told = {name for cell in cells for each in cell.names or () for name in each.schedules}
     is_limited = any(cell.names is None and not cell.why for cell in cells)

@@ -63,8 +63,8 @@ class NetworkFigures:
     def of(self, system: System) -> System:
         """The system with these figures in place of its published ones."""
         known = {"latency_s": self.latency_s, "bandwidth_B_per_s": self.bandwidth_B_per_s}
-        given = {name: value for name, value in known.items() if value is not None}
-        return system.model_copy(update={"network": system.network.model_copy(update=given)})
+        stated = {name: value for name, value in known.items() if value is not None}
+        return system.model_copy(update={"network": system.network.model_copy(update=stated)})
 
 
 def with_network(costs: MachineCosts, given: NetworkFigures, system: System | None) -> MachineCosts:

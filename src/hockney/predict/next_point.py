@@ -81,9 +81,9 @@ class Belief:
         known = ~np.isnan(mean)
         mean[~known] = float(np.median(mean[known])) if known.any() else 0.0
         deviation[~known | ~np.isfinite(deviation)] = WIDEST
-        there = np.isfinite(measured_s)
-        mean[there] = np.log(measured_s[there])
-        deviation[there] = np.minimum(deviation[there], MEASURED)
+        is_measured = np.isfinite(measured_s)
+        mean[is_measured] = np.log(measured_s[is_measured])
+        deviation[is_measured] = np.minimum(deviation[is_measured], MEASURED)
         return cls(mean, deviation)
 
 

@@ -180,11 +180,11 @@ class ParameterLayout:
         )
         load = np.array([ppn / self.cores for _, ppn, *_ in cases])
         kinds = [(label, stepped) for label, _, stepped, _ in cases]
-        made = sparse.diags_array(load[case]) @ at_knots @ self._load
+        terms = sparse.diags_array(load[case]) @ at_knots @ self._load
         for kind in dict.fromkeys(kinds):
             of_kind = np.array([1.0 if other == kind else 0.0 for other in kinds])
-            made = made + sparse.diags_array(of_kind[case]) @ at_knots @ self._unloaded(*kind)
-        return sparse.csr_array(made)
+            terms = terms + sparse.diags_array(of_kind[case]) @ at_knots @ self._unloaded(*kind)
+        return sparse.csr_array(terms)
 
     def _map(self, schedule: str, stepped: bool) -> sparse.csr_array:
         label = self.labels.index(schedule) if schedule in self.labels else None

@@ -64,7 +64,7 @@ class Reproduction:
 
         `before`: the place up to whose ranks levels of the machine count, where `without` has `level`.
         """
-        made = np.full(len(curve), np.nan)
+        time_s = np.full(len(curve), np.nan)
         has = [i for i, scenario in enumerate(curve) if scenario is not None]
         chosen = [scenario for scenario in curve if scenario is not None]
         if "barrier" in without:
@@ -82,8 +82,8 @@ class Reproduction:
         new = {key: one for key, one in zip(keys, chosen, strict=True) if key not in self._known_s}
         new_s = times_s([*new.values()], self.statistic, layout, theta)
         self._known_s.update(zip(new, new_s, strict=True))
-        made[has] = [self._known_s[key] for key in keys]
-        return made
+        time_s[has] = [self._known_s[key] for key in keys]
+        return time_s
 
     def limits_B(self, label: str) -> list[float]:
         """Sizes above which messages of a schedule go another way, as the calibration found."""
@@ -188,7 +188,7 @@ def explained(measured: float, simulated: float | None, without: Mapping[Part, f
         return Explanation(None, without, ())
     if not is_reproduced(measured, simulated):
         return Explanation(simulated, without, ())
-    made = math.log(simulated)
-    taken = {part: 1 - math.log(ratio) / made for part, ratio in without.items() if ratio > 0}
+    simulated_ln = math.log(simulated)
+    taken = {part: 1 - math.log(ratio) / simulated_ln for part, ratio in without.items() if ratio > 0}
     causes = sorted((part for part, share in taken.items() if share >= TAKEN_AWAY), key=lambda part: -taken[part])
     return Explanation(simulated, without, tuple(causes) or (SCHEDULE,))

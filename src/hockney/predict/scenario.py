@@ -103,11 +103,11 @@ class Scenarios:
         self, points: pd.DataFrame, progress: Callable[[float, str], None] = lambda _share, _what: None
     ) -> list[Scenario | None]:
         """The scenario of each row, None where it has none: see `missing`. `progress` hears of each."""
-        made = []
+        scenarios = []
         for number, row in enumerate(rows(points)):
             progress(number / len(points), "placing ranks and counting steps")
-            made.append(self._of(row))
-        return made
+            scenarios.append(self._of(row))
+        return scenarios
 
     def _of(self, point: PointRow) -> Scenario | None:
         name, ranks, size_B = point.algorithm, point.ranks, point.bytes
@@ -202,11 +202,11 @@ def expected_steps(points: pd.DataFrame) -> Array:
 @lru_cache(maxsize=65536)
 def _steps_of(collective: str, algorithm: str, problem: Problem) -> int:
     """Of this very call, which points share; more than `MOST_STEPS` where there are more."""
-    told = {name: getattr(problem, name) for name in _TOLD}
+    fields = {name: getattr(problem, name) for name in _TOLD}
     if not problem.segment_B:
         # Vectors of an element a rank at least are sent in as many steps, however long they are.
-        told["bytes"] = min(problem.bytes, problem.ranks * problem.element_B)
-    return _counted(collective, algorithm, tuple(told.items()))
+        fields["bytes"] = min(problem.bytes, problem.ranks * problem.element_B)
+    return _counted(collective, algorithm, tuple(fields.items()))
 
 
 @lru_cache(maxsize=65536)

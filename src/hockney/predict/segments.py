@@ -62,10 +62,10 @@ def best_segment(ask: Ask, predict: Predict, costs: MachineCosts) -> AlgorithmTi
     for direction in (2.0, 0.5):
         here = best
         while len(rows) < MOST_TRIED:
-            there = int(here * direction)
-            if not 1 <= there <= largest or time_s(there) > time_s(here) * (1 + FLAT):
+            beside = int(here * direction)
+            if not 1 <= beside <= largest or time_s(beside) > time_s(here) * (1 + FLAT):
                 break
-            here = there
+            here = beside
             best = min(best, here, key=time_s)
     best = min(rows, key=lambda segment_B: rows[segment_B].time_s or np.inf)
     if rows[best].time_s is None:

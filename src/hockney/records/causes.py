@@ -94,11 +94,11 @@ def with_causes(levels: Levels, records: Iterable[Record]) -> dict[Ranks, list[L
 
     `records`: the visits in which the levels were found.
     """
-    told: dict[Ranks, list[Record]] = {}
+    by_ranks: dict[Ranks, list[Record]] = {}
     for record in records:
         if record.causes is not None and not record.oversubscribed:
-            told.setdefault(ranks_of(record), []).append(record)
-    return {ranks: _named(of_ranks, told.get(ranks, ())) for ranks, of_ranks in levels.items()}
+            by_ranks.setdefault(ranks_of(record), []).append(record)
+    return {ranks: _named(of_ranks, by_ranks.get(ranks, ())) for ranks, of_ranks in levels.items()}
 
 
 def _named(levels: Sequence[Level], visits: Sequence[Record]) -> list[Level]:
@@ -109,8 +109,8 @@ def _named(levels: Sequence[Level], visits: Sequence[Record]) -> list[Level]:
 
 def _is_at(level: Level, visit: Record) -> bool:
     references_s = undisturbed(visit.reference_s, visit.reference_iqr_s)
-    there = [level.holds(float(reference_s)) for reference_s in references_s]
-    return bool(there) and float(np.mean(there)) >= WHOLLY
+    is_at = [level.holds(float(reference_s)) for reference_s in references_s]
+    return bool(is_at) and float(np.mean(is_at)) >= WHOLLY
 
 
 def _cause(level: Level, usual: Level, met: Sequence[tuple[Level, Causes]]) -> str:

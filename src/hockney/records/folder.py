@@ -318,15 +318,15 @@ class Campaign:
 
 
 def _expect_none(path: Path, names: Iterable[str]) -> None:
-    there = [name for name in names if os.path.lexists(path / name)]
-    if set(there) & {*JOURNALS, PARTS, JOBS}:
+    present = [name for name in names if os.path.lexists(path / name)]
+    if set(present) & {*JOURNALS, PARTS, JOBS}:
         raise RequestError(
             f"{path} already holds a campaign",
             "add --resume to go on with it, or choose another folder; nothing in it was changed",
         )
-    if there:
+    if present:
         raise RequestError(
-            f"{path} already holds {', '.join(there)}", "choose another folder; nothing in it was changed"
+            f"{path} already holds {', '.join(present)}", "choose another folder; nothing in it was changed"
         )
 
 

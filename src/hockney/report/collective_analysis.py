@@ -276,10 +276,10 @@ def _as_points(curve: pd.DataFrame, operation: str) -> pd.DataFrame:
 
 def _simulation_of(simulations: Mapping[Hashable, Reproduction], points: pd.DataFrame) -> Reproduction | None:
     """The simulation of the conditions of these points; the program that measured is not among their columns."""
-    told = [name for name in APART if name not in ("source", "oversubscribed")]
+    columns = [name for name in APART if name not in ("source", "oversubscribed")]
     for key, simulation in simulations.items():
         words = dict(zip(APART, key, strict=True))  # type: ignore[call-overload]
-        if all(str(words[name]) == str(points[name].iloc[0]) for name in told):
+        if all(str(words[name]) == str(points[name].iloc[0]) for name in columns):
             return simulation
     return None
 

@@ -30,24 +30,26 @@ def of_choices(
     """
     if not all_choices:
         return []
-    found, told = [], [choice for choice in all_choices if choice.penalty is not None]
-    if told:
-        worst = max(told, key=lambda choice: choice.penalty or 0.0)
-        ratio, points = worst.penalty or 1.0, counted(len(told), "point")
+    found, judged = [], [choice for choice in all_choices if choice.penalty is not None]
+    if judged:
+        worst = max(judged, key=lambda choice: choice.penalty or 0.0)
+        ratio, points = worst.penalty or 1.0, counted(len(judged), "point")
         verdict: Verdict = "good"
         text = f"{operation}: no algorithm is faster than the default ({points})."
-        if noisy := sum(choice.is_noisy for choice in told):
+        if noisy := sum(choice.is_noisy for choice in judged):
             verdict = "look"
             text = f"{operation}: too noisy to tell whether an algorithm is faster than the default"
-            text += f" ({points})." if noisy == len(told) else f" at {noisy} of {points}; at the others none is."
+            text += (
+                f" ({points})." if noisy == len(judged) else f" at {noisy} of {points}; at the others none is."
+            )
         if worst.is_default_slower:
             verdict = "bad" if ratio >= BAD else "look"
-            slower = sum(choice.is_default_slower for choice in told)
+            slower = sum(choice.is_default_slower for choice in judged)
             ends = f"{worst.reach[0]:.2f} to {worst.reach[1]:.2f} ×" if worst.reach else ""
             is_sure = worst.reach is None or worst.reach[0] > 1
             said = gain_in_words(worst.best, "the default", ratio, ends, is_sure=is_sure)
             text = f"{operation}: {said} {_place(worst, names)}"
-            text += f"; the default is slower at {slower} of {points}." if len(told) > 1 else "."
+            text += f"; the default is slower at {slower} of {points}." if len(judged) > 1 else "."
         weight = min(0.98, 0.85 + 0.05 * (ratio - 1))
         found.append(Finding(text, anchor or operation, weight, "default", verdict))
     most = max(choice.ranks for choice in all_choices)
@@ -61,7 +63,7 @@ def of_choices(
     where = first.configuration.words(names)
     on = f"{operation} on {most or 'an unknown number of'} ranks{f' ({where})' if where else ''}"
     # Where the default is fastest throughout, the first answer has said so.
-    if not told or any(choice.best != choice.default for choice in same):
+    if not judged or any(choice.best != choice.default for choice in same):
         found.append(Finding(f"{on}: {fastest_by_size(same)}.", anchor or operation, 0.7, "fastest"))
     return found
 
@@ -181,7 +183,7 @@ def of_steps(operation: str, analysis: Analysis) -> list[Finding]:
             if (step.allocation != ALL and step.place.before in common) or (is_bend and not step.place.why):
                 continue
             where = "" if step.allocation == ALL else f", allocation {step.allocation}"
-            there = " and ".join(WHY_WORDS[word] for word in step.place.why)
+            reasons = " and ".join(WHY_WORDS[word] for word in step.place.why)
             because = " and ".join(PART_WORDS[name] for name in step.explanation.causes)
             what = (
                 f"a further rank costs {_slope(step.step.slope_ratio)}"
@@ -190,7 +192,7 @@ def of_steps(operation: str, analysis: Analysis) -> list[Finding]:
             )
             text = (
                 f"{operation} {algorithm.label}, {format_bytes(algorithm.size_B)}{where}: {what} {step.place}: "
-                f"{there or because or NOT_EXPLAINED}."
+                f"{reasons or because or NOT_EXPLAINED}."
             )
             weight = 0.75 if algorithm.label == DEFAULT and not is_bend else 0.6
             found.append(Finding(text, f"{operation}-steps", weight, "steps"))

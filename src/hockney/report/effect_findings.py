@@ -24,11 +24,11 @@ def of_effect(effect: Effect, where: str, anchor: str, place: int) -> list[Findi
     say = _SAID.get(effect.effect)
     if say is None or effect.not_measurable:
         return []
-    told = say(effect.parameters)
-    text = told or _untold(effect)
+    sentences = say(effect.parameters)
+    text = sentences or _untold(effect)
     if not text:
         return []
-    off = A_LOCALITY * place + (0.0 if told else UNTOLD)
+    off = A_LOCALITY * place + (0.0 if sentences else UNTOLD)
     weight = FIRST_WEIGHT - 0.01 * list(_SAID).index(effect.effect) - off
     return [Finding(f"{effect.effect}, {where}: {text}.", anchor, max(0.0, weight), effect.effect)]
 
@@ -55,9 +55,9 @@ def _overlap(known: Parameters) -> str:
             "sender": known.get(f"overlap_send_{protocol}"),
             "receiver": known.get(f"overlap_recv_{protocol}"),
         }
-        told = [f"{_percent(share)} at the {side}" for side, share in sides.items() if share is not None]
-        if told:
-            return f"computing meanwhile hides of the time of {words} {' and '.join(told)}"
+        parts = [f"{_percent(share)} at the {side}" for side, share in sides.items() if share is not None]
+        if parts:
+            return f"computing meanwhile hides of the time of {words} {' and '.join(parts)}"
     return ""
 
 

@@ -138,12 +138,12 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
         )
         for model, error in errors.items()
     ]  # fmt: skip
-    told = ", ".join(f"{model} {median}" for model, median in medians.items())
+    listed = ", ".join(f"{model} {median}" for model, median in medians.items())
     return Drawing(
         f"{curve.name}-residuals",
         "Residuals.",
         f"{curve.operation}, {curve.label}: relative residuals of each model against message size. "
-        f"Median of their magnitude: {told}.",
+        f"Median of their magnitude: {listed}.",
         "(Model − measured) / measured; linear within ±1 %, logarithmic beyond. The grey band is ±10 %.",
         Chart([_places(panels)], 2.6, shared="row"),
     )

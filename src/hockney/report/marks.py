@@ -132,13 +132,13 @@ def adapter_peaks(systems: Iterable[System]) -> list[Peak]:
 
 def unmatched(peaks: Sequence[Peak], messages: Iterable[tuple[str | None, NDArray[np.float64]]]) -> list[str]:
     """A sentence on each peak that no message goes by; `messages`: locality and sizes in bytes of each curve."""
-    there = list(messages)
-    places = ", ".join(sorted({locality or "unknown" for locality, _ in there})) or "none measured"
+    curves = list(messages)
+    places = ", ".join(sorted({locality or "unknown" for locality, _ in curves})) or "none measured"
     return [
         f"--peak {peak.title}: no message of this page goes that way "
         f"({f'{listed(peak.localities)} is meant; ' if peak.localities else ''}localities here: {places})."
         for peak in peaks
-        if not any(peak.limits(locality) and peak.carries(size_B).any() for locality, size_B in there)
+        if not any(peak.limits(locality) and peak.carries(size_B).any() for locality, size_B in curves)
     ]
 
 

@@ -59,9 +59,9 @@ class Places:
 
     def boundaries(self, configuration: Configuration, curve: pd.DataFrame) -> list[Boundary]:
         """Boundaries of one curve of `models.over_ranks.points.curves`."""
-        told = configuration["system"], configuration["mapping"], configuration["variant"]
+        key = configuration["system"], configuration["mapping"], configuration["variant"]
         nodes, ppn = (map(_count, curve[name]) for name in ("nodes", "ppn"))
-        return self._between(*told, tuple(zip(map(int, curve["ranks"]), nodes, ppn, strict=True)))
+        return self._between(*key, tuple(zip(map(int, curve["ranks"]), nodes, ppn, strict=True)))
 
     def _boundaries(
         self, name: str, mapping: str, variant: str, counts: tuple[tuple[int, int | None, int | None], ...]

@@ -95,11 +95,11 @@ def _answers(run: PredictedRun, gains: Sequence[Gain]) -> list[Finding]:
     if run.is_its_own:
         off = abs(run.off)
         verdict: Verdict = "good" if off <= EXPLAINED else "look" if off <= MISSED else "bad"
-        way = "longer" if run.off > 0 else "shorter"
+        comparison = "longer" if run.off > 0 else "shorter"
         said.append(
             Finding(
                 f"The model {'does not explain' if off > MISSED else 'explains'} the recorded run: "
-                f"{percent(off)} {way} than the {format_time(run.measured_s)} that it took.",
+                f"{percent(off)} {comparison} than the {format_time(run.measured_s)} that it took.",
                 "critical-path",
                 0.9,
                 verdict=verdict,

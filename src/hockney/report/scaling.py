@@ -83,27 +83,27 @@ def add_laws(studies: Mapping[str, ScalingStudy], page: Section, contribution: C
 
     A curve of fewer than `LEAST_COUNTS` numbers of processes tries no law, and is named in the note.
     """
-    long = {name: made for name, made in studies.items() if made.times.counts.size >= LEAST_COUNTS}
+    long = {name: studied for name, studied in studies.items() if studied.times.counts.size >= LEAST_COUNTS}
     for is_weak in (True, False):
-        own = {name: made for name, made in studies.items() if made.is_weak == is_weak}
+        own = {name: studied for name, studied in studies.items() if studied.is_weak == is_weak}
         if len(own) > 1 or not own.keys() <= long.keys():
             page.figures.append(replace(scaling(own), name=f"{page.id}-{'weak' if is_weak else 'strong'}"))
-    for place, (name, made) in enumerate(long.items(), 1):
-        drawing = scaling({name: made})
+    for place, (name, studied) in enumerate(long.items(), 1):
+        drawing = scaling({name: studied})
         page.figures.append(replace(drawing, name=f"{page.id}-law-{place}", title=f"{name}. {drawing.title}"))
     table_id = f"{page.id}-laws"
     rows = [
         [
             name,
-            "weak" if made.is_weak else "strong",
+            "weak" if studied.is_weak else "strong",
             law,
-            "yes" if law == made.preferred else "",
+            "yes" if law == studied.preferred else "",
             _parameters(fit),
             _limits(fit),
             NONE if fit.relative_scatter is None else percent(fit.relative_scatter),
         ]
-        for name, made in long.items()
-        for law, fit in made.fits.items()
+        for name, studied in long.items()
+        for law, fit in studied.fits.items()
     ]
     if rows:
         columns = ["curve", "scaling", "law", "preferred", "parameters (95 %)", "what follows", "scatter"]
@@ -112,11 +112,11 @@ def add_laws(studies: Mapping[str, ScalingStudy], page: Section, contribution: C
         )
     if short := "; ".join(name for name in studies if name not in long):
         page.note += f" No law of scaling is tried on fewer than {LEAST_COUNTS} numbers of ranks: {short}."
-    for name, made in long.items():
-        law = made.preferred or next(iter(made.fits))
-        limits = _limits(made.fits[law])
+    for name, studied in long.items():
+        law = studied.preferred or next(iter(studied.fits))
+        limits = _limits(studied.fits[law])
         so = f", so {limits}" if limits else ""
-        text = f"{name}: by {law}, {_parameters(made.fits[law])}{so}; {made.comparison}."
+        text = f"{name}: by {law}, {_parameters(studied.fits[law])}{so}; {studied.comparison}."
         contribution.findings.append(Finding(text, table_id, 0.55))
 
 

@@ -120,10 +120,10 @@ def breaks_B(
 def cache_line_B(cpu: Path = Path("/sys/devices/system/cpu/cpu0")) -> int | None:
     """Bytes of a line of this host's first cache, as the kernel says; None where it does not."""
     try:
-        told = reading.content(cpu / "cache/index0/coherency_line_size").strip()
+        size = reading.content(cpu / "cache/index0/coherency_line_size").strip()
     except RequestError:
         return None
-    return int(told) if told.isdigit() else None
+    return int(size) if size.isdigit() else None
 
 
 @cache

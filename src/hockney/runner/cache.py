@@ -119,9 +119,9 @@ def computed(digest: str, make: Callable[[], bytes]) -> bytes:
     path = folder / digest
     with contextlib.suppress(OSError, EnvironmentLack, RequestError):
         expect_private(folder)
-        there = reading.content(path)
-        if there[:_SUM_B] == hashlib.sha256(there[_SUM_B:]).digest():
-            return there[_SUM_B:]
+        stored = reading.content(path)
+        if stored[:_SUM_B] == hashlib.sha256(stored[_SUM_B:]).digest():
+            return stored[_SUM_B:]
     data = make()
     keep(digest, data)
     return data

@@ -191,8 +191,8 @@ def find(name: str) -> Lab:
             raise RequestError(
                 f"the lab {name!r} was never finished", "`hockney lab down`, then `hockney lab up`"
             )
-        there = sorted(folder.name for folder in FOLDER.glob("*") if (folder / "lab.json").is_file())
-        hint = f"{did_you_mean(name, there)}up: {', '.join(there)}" if there else "`hockney lab up` makes one"
+        names = sorted(folder.name for folder in FOLDER.glob("*") if (folder / "lab.json").is_file())
+        hint = f"{did_you_mean(name, names)}up: {', '.join(names)}" if names else "`hockney lab up` makes one"
         raise RequestError(f"no lab {name!r} is up", hint)
     remade = "`hockney lab down`, then `hockney lab up`"
     try:
@@ -211,16 +211,16 @@ def down(name: str) -> int:
     """
     _check_name(name)
     expect_able()
-    there = _namespaces(name)
-    if not there and not (FOLDER / name).exists():
+    names = _namespaces(name)
+    if not names and not (FOLDER / name).exists():
         raise RequestError(f"no lab {name!r} is up", "nothing is to be done")
-    running = [pid for name in there for pid in _run("ip", "netns", "pids", name).split()]
+    running = [pid for name in names for pid in _run("ip", "netns", "pids", name).split()]
     if running:
         raise RequestError(
             f"{len(running)} processes still run on hosts of the lab {name!r}: {', '.join(running[:10])}",
             f"end them, for example `kill {' '.join(running[:10])}`",
         )
-    for one in there:
+    for one in names:
         _run("ip", "netns", "del", one)
     try:
         shutil.rmtree(FOLDER / name)
@@ -230,7 +230,7 @@ def down(name: str) -> int:
         raise EnvironmentLack(
             f"{FOLDER / name} cannot be removed: {error.strerror}", "remove it by hand"
         ) from error
-    return len(there)
+    return len(names)
 
 
 def _end(name: str) -> None:

@@ -120,12 +120,12 @@ def check_needs(study: Study, contents: Contents, source: Path, measured: Collec
 
     It is half a study only without what the steps of the study would have `measured`.
     """
-    there = operations_in(contents)
-    lacking = [name for name in study.file.needs if name not in there]
+    operations = operations_in(contents)
+    lacking = [name for name in study.file.needs if name not in operations]
     if len(lacking) == len(study.file.needs):
         raise RequestError(
             f"{source} holds nothing that the study {study.name} is about ({', '.join(lacking)}); "
-            f"it holds {', '.join(sorted(there)) or 'no operation'}",
+            f"it holds {', '.join(sorted(operations)) or 'no operation'}",
             "a tidy table has them in its column `operation`, with `ranks`, `bytes` and `time_us` beside it. "
             "`hockney import --help` lists the formats of other programs",
         )

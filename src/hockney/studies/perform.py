@@ -105,10 +105,10 @@ class Folder:
         expect_new(path)
         writing.make_folder(path, "choose another folder")
         writing.replace(path / STUDY, study.text)
-        made = cls(path, study, State(asked=asked, study_sha256=_digest(study.text)))
-        made.save()
-        made.part = part
-        return made
+        folder = cls(path, study, State(asked=asked, study_sha256=_digest(study.text)))
+        folder.save()
+        folder.part = part
+        return folder
 
     @classmethod
     def open(cls, path: Path, part: str = "") -> Folder:

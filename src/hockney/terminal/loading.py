@@ -283,5 +283,5 @@ def lines_of(module: str) -> dict[str, str]:
     specification = importlib.util.find_spec(module)
     loader = specification.loader if specification else None
     begun = (loader.get_source(module) or "")[:BEGINNING] if isinstance(loader, InspectLoader) else ""
-    told = re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE)
-    return {name: line[0].upper() + line[1:] for names, line in told for name in names.split("|")}
+    lines = re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE)
+    return {name: line[0].upper() + line[1:] for names, line in lines for name in names.split("|")}

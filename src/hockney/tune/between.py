@@ -80,15 +80,15 @@ def _logarithms(points: pd.DataFrame, made: Prediction) -> pd.DataFrame:
 def _told(known: pd.DataFrame, asked: pd.DataFrame) -> Array:
     """ln seconds of the asked points, shape (n,)."""
     known = known[known["choice"].isin(asked["choice"])]
-    made = pd.Series(_corrected(known, asked), asked.index)
+    corrected = pd.Series(_corrected(known, asked), asked.index)
     lacking = known[known["time"].isna()]
     there = known["time"].fillna(pd.Series(_corrected(known, lacking), lacking.index))
     beside = _corrected(
         known.assign(model=_fastest(known, there.where(known["model"].notna()))),
-        asked.assign(model=_fastest(asked, made)),
+        asked.assign(model=_fastest(asked, corrected)),
     )
     alone = _corrected(known.assign(model=0.0), asked.assign(model=0.0), beyond=False)
-    told = made.fillna(pd.Series(beside, asked.index)).fillna(pd.Series(alone, asked.index))
+    told = corrected.fillna(pd.Series(beside, asked.index)).fillna(pd.Series(alone, asked.index))
     return np.asarray(told, dtype=np.float64)
 
 
@@ -109,16 +109,16 @@ def _corrected(known: pd.DataFrame, asked: pd.DataFrame, *, beyond: bool = True)
         run = medians.iloc[index]
         curve = float(run["ranks"].iloc[0]), run["size"].to_numpy(np.float64), run["off"].to_numpy(np.float64)
         runs.setdefault(str(run["choice"].iloc[0]), []).append(curve)
-    told = asked["model"].to_numpy(np.float64, copy=True)
+    model_s = asked["model"].to_numpy(np.float64, copy=True)
     widest = _widest(known)
     ends = () if beyond else (np.nan, np.nan)
     for row, (choice, ranks, size) in enumerate(asked[["choice", *CALL]].itertuples(index=False)):
         curves = runs.get(choice, [])
         at = np.array([_on_line(size, sizes, values, widest) for _, sizes, values in curves])
-        there = np.flatnonzero(np.isfinite(at))
-        run_ranks = [curves[i][0] for i in there]
-        told[row] += np.interp(ranks, run_ranks, at[there], *ends) if there.size else np.nan
-    return told
+        known_at = np.flatnonzero(np.isfinite(at))
+        run_ranks = [curves[i][0] for i in known_at]
+        model_s[row] += np.interp(ranks, run_ranks, at[known_at], *ends) if known_at.size else np.nan
+    return model_s
 
 
 def _widest(known: pd.DataFrame) -> float:

@@ -81,14 +81,14 @@ def _predicted(training: Training, asked: pd.DataFrame) -> tuple[Array, str]:
         reasons.append(error.message)
 
     def model(points: pd.DataFrame) -> Prediction:
-        made = unknown(len(points))
+        time_s = unknown(len(points))
         has = ~is_unknown(points, asks_library=training.asks_library, defaults=training.defaults)
         if fitted is not None and has.any():
             predicted = fitted.predict(points.loc[has, [*POINT, "time_s"]].reset_index(drop=True))
             reasons.extend(predicted.note or [])
             for name in ("time_s", "low_s", "high_s"):
-                getattr(made, name)[has] = getattr(predicted, name)
-        return made
+                getattr(time_s, name)[has] = getattr(predicted, name)
+        return time_s
 
     times_s = between(training.points, asked, model)
     return times_s, "; ".join(dict.fromkeys(reasons)) or "no algorithm that the target can name was measured"

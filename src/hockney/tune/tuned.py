@@ -146,8 +146,8 @@ def tuned(
         ],
     )
     rules = joined([target.complete(rule) for rule in kept.rules])
-    told = [f"{rule}: {why}" for rule, why in refused.items()]
-    return TargetRules(target, library, [_with_gain(rule, kept) for rule in rules], kept, origin, told)
+    reasons = [f"{rule}: {why}" for rule, why in refused.items()]
+    return TargetRules(target, library, [_with_gain(rule, kept) for rule in rules], kept, origin, reasons)
 
 
 def _fitting(rules: Iterable[Rule], decision: Decision) -> Rule | None:

@@ -218,8 +218,8 @@ def seen_of(times: TrialTimes, probe: Probe) -> Ratio | None:
 
 def gains_of(times: TrialTimes, cells: Sequence[CallTimes], rules: Sequence[Rule], operation: str) -> list[Ratio]:
     """The gains of an operation's cells that have a rule, as far as they were timed."""
-    there = [cell for cell in cells if cell.operation == operation and find(rules, *cell.place)]
-    gains = (times.ratio(DEFAULT, TUNED, cell.place) for cell in there)
+    ruled = [cell for cell in cells if cell.operation == operation and find(rules, *cell.place)]
+    gains = (times.ratio(DEFAULT, TUNED, cell.place) for cell in ruled)
     return [gain for gain in gains if gain is not None]
 
 

@@ -57,11 +57,11 @@ class _Strict(_Schema):
 
     def generate(self, schema: Any, mode: Any = "serialization") -> JsonSchemaValue:
         """The schema, closed."""
-        made = super().generate(schema, mode)
-        for part in [made, *made.get("$defs", {}).values()]:
+        generated = super().generate(schema, mode)
+        for part in [generated, *generated.get("$defs", {}).values()]:
             if "properties" in part:
                 part.setdefault("additionalProperties", False)
-        return made
+        return generated
 
 
 def schema(verb: str, *, strict: bool = False) -> JsonSchemaValue:

@@ -169,8 +169,8 @@ class MachineLinks:
                 "the machine file has neither PingPing nor PingPong of a known locality",
                 "measure them: `hockney measure --operation pingpong,pingping`, then `hockney fit`",
             )
-        given = network or NetworkFigures()
-        self._network = given if self.has_network else given.completed(system)
+        figures = network or NetworkFigures()
+        self._network = figures if self.has_network else figures.completed(system)
         self._one_node = ranks_of_one_node(machine)
         self._costs = costs_of_machine(machine, "machine") if self._known["pingpong"] else None
         self._links: dict[Locality, Link] = {}

@@ -163,12 +163,12 @@ def add_scaling(app: App, tables: Sequence[ScalingTable], runs: Runs, contributi
     """Add laws, efficiencies, breaks and the choice of a grid to the page of a program."""
     page = contribution.sections[0]
     studies = {f"{app.title}, {table.scaling} scaling ({table.name})": table.study() for table in tables}
-    for (name, made), table in zip(studies.items(), tables, strict=True):
-        if made is not None and made.broken is not None:
-            contribution.findings.append(_of_break(name, table, made.broken, runs, page.id))
+    for (name, studied), table in zip(studies.items(), tables, strict=True):
+        if studied is not None and studied.broken is not None:
+            contribution.findings.append(_of_break(name, table, studied.broken, runs, page.id))
         contribution.findings += _of_efficiency(name, table, page.id)
         contribution.findings += which_grid(name, [run.record for run in table.runs], page.id, 0.5)
-    add_laws({name: made for name, made in studies.items() if made is not None}, page, contribution)
+    add_laws({name: studied for name, studied in studies.items() if studied is not None}, page, contribution)
 
 
 def _of_efficiency(name: str, table: ScalingTable, anchor: str) -> list[Finding]:

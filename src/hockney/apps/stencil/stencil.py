@@ -64,10 +64,10 @@ class Stencil:
         at = self.coordinates()
         ranks = np.full((self.ranks, 6), -1, dtype=np.int64)
         for slot in range(6):
-            there = at.copy()
-            there[:, slot // 2] += 2 * (slot % 2) - 1
-            inside = (there >= 0).all(axis=1) & (there < np.array(self.grid)).all(axis=1)
-            ranks[inside, slot] = np.ravel_multi_index(tuple(there[inside].T), tuple(self.grid))
+            target = at.copy()
+            target[:, slot // 2] += 2 * (slot % 2) - 1
+            inside = (target >= 0).all(axis=1) & (target < np.array(self.grid)).all(axis=1)
+            ranks[inside, slot] = np.ravel_multi_index(tuple(target[inside].T), tuple(self.grid))
         return ranks
 
     def faces(self) -> Ints:

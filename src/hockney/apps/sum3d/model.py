@@ -87,7 +87,7 @@ def predict_sum3d(
     own_s = COPIED_B * of_ranks[0] / bandwidth_B_per_s
     compute_s = READ_AND_WRITTEN_B * max(of_ranks) / summing_B_per_s + fresh_s
     pack_s = 3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0
-    made = Sum3dPrediction(
+    prediction = Sum3dPrediction(
         ranks=grid.ranks,
         block_B=block_B,
         algorithm="measured",
@@ -103,11 +103,11 @@ def predict_sum3d(
         scatter, gather = (
             measured.time_s(collective, grid.ranks, block_B, cache) for collective in ("scatter", "gather")
         )
-        low_s, high_s = (made.time_s + 2 * (scatter[end] + fresh_s) + gather[end] for end in (1, 2))
-        made = replace(made, scatter_s=2 * (scatter[0] + fresh_s), gather_s=gather[0])
-        return replace(made, low_s=low_s, high_s=high_s) if low_s < high_s else made
+        low_s, high_s = (prediction.time_s + 2 * (scatter[end] + fresh_s) + gather[end] for end in (1, 2))
+        prediction = replace(prediction, scatter_s=2 * (scatter[0] + fresh_s), gather_s=gather[0])
+        return replace(prediction, low_s=low_s, high_s=high_s) if low_s < high_s else prediction
     if costs is None and grid.ranks == 1:
-        return replace(made, scatter_s=2 * (own_s + fresh_s), gather_s=own_s)
+        return replace(prediction, scatter_s=2 * (own_s + fresh_s), gather_s=own_s)
     if costs is None:
         raise RequestError("nothing says what messages take", "name a --machine, or a --table")
     gathering = {schedule.name for schedule in algorithms("gather")}
@@ -118,7 +118,7 @@ def predict_sum3d(
         _collective_s(collective, algorithm, grid.ranks, block_B, costs) for collective in ("scatter", "gather")
     )
     return replace(
-        made,
+        prediction,
         algorithm=algorithm,
         origin=costs.origin,
         scatter_s=2 * (scatter_s + own_s + fresh_s),
@@ -157,11 +157,13 @@ def costs_of(
     costs = with_network(costs, network or NetworkFigures(), None)
     if not locality:
         return costs
-    there = {LOCALITIES[level]: of_it for level, of_it in costs.messages.items()}
-    if locality not in there:
-        raise RequestError(f"{origin} has no messages of locality {locality!r}", f"measured: {', '.join(there)}")
+    by_locality = {LOCALITIES[level]: of_it for level, of_it in costs.messages.items()}
+    if locality not in by_locality:
+        raise RequestError(
+            f"{origin} has no messages of locality {locality!r}", f"measured: {', '.join(by_locality)}"
+        )
     # Whoever names it says how far apart the ranks are, however many.
-    return replace(costs, messages={LOCALITIES.index(locality): there[locality]}, one_node=None)
+    return replace(costs, messages={LOCALITIES.index(locality): by_locality[locality]}, one_node=None)
 
 
 def usual_cache(machine: Machine, size: Extents) -> str:

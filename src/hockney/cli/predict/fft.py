@@ -68,17 +68,17 @@ COLUMNS = (
 
 def _lines(decision: api.FftDecision) -> Iterator[_DivisionLine]:
     ranks = f"{decision.ranks:,}"
-    for number, way in enumerate(decision.divisions):
-        is_faster = decision.best == way.division and len(decision.divisions) > 1
+    for number, division in enumerate(decision.divisions):
+        is_faster = decision.best == division.division and len(decision.divisions) > 1
         yield _DivisionLine(
             "" if number else ranks,
-            way.division + ("" if len(way.grid) == 1 else f", {way.grid[0]} × {way.grid[1]}"),
-            format_time(way.time_s),
-            format_interval(way.low_s, way.high_s),
-            f"{way.messages:,}",
-            format_size(way.sent_B),
-            ", ".join(f"{part.algorithm} of {format_bytes(part.block_B)}" for part in way.transpositions),
-            way.row.dominant,
+            division.division + ("" if len(division.grid) == 1 else f", {division.grid[0]} × {division.grid[1]}"),
+            format_time(division.time_s),
+            format_interval(division.low_s, division.high_s),
+            f"{division.messages:,}",
+            format_size(division.sent_B),
+            ", ".join(f"{part.algorithm} of {format_bytes(part.block_B)}" for part in division.transpositions),
+            division.row.dominant,
             ("faster" if decision.told_apart else "faster, within the error") if is_faster else "",
         )
     for name, why in decision.refused.items():

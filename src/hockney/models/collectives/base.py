@@ -190,8 +190,8 @@ class CollectiveModel(_ModelPart):
         if self.regimes:
             place = self.nearest(ranks, size_B)
             for index in np.unique(place):
-                there = place == index
-                time_s[there] = self.terms_s(self.regimes[index].terms, ranks[there], size_B[there])
+                inside = place == index
+                time_s[inside] = self.terms_s(self.regimes[index].terms, ranks[inside], size_B[inside])
         return time_s
 
     @property
@@ -235,30 +235,35 @@ class CollectiveModel(_ModelPart):
         rivals of the formula give from the last points on. Only of a fitted model.
         """
         factor = None if self.quality is None else self.quality.prediction_factor
-        made = self.around.corrected(ranks, size_B, self.extended_s(ranks, size_B), factor)
+        corrected = self.around.corrected(ranks, size_B, self.extended_s(ranks, size_B), factor)
         if not self.regimes:
             # Nothing says what lies beyond points without a formula.
-            told = np.where(made.beyond > 0, np.nan, 1.0)
-            return replace(made, time_s=made.time_s * told, low_s=made.low_s * told, high_s=made.high_s * told)
-        if not (made.beyond > 0).any():
-            return made
+            told = np.where(corrected.beyond > 0, np.nan, 1.0)
+            return replace(
+                corrected,
+                time_s=corrected.time_s * told,
+                low_s=corrected.low_s * told,
+                high_s=corrected.high_s * told,
+            )
+        if not (corrected.beyond > 0).any():
+            return corrected
         low, high = np.ones_like(ranks), np.ones_like(ranks)
         inside = tuple(
             np.clip(asked, measured.min(), measured.max())
             for asked, measured in ((ranks, self.around.ranks), (size_B, self.around.size_B))
         )
         place = self.nearest(*inside)
-        for index in np.unique(place[made.beyond > 0]):
-            there = (place == index) & (made.beyond > 0)
-            asked, edge = ((ranks[there], size_B[there]), tuple(at[there] for at in inside))
+        for index in np.unique(place[corrected.beyond > 0]):
+            beyond = (place == index) & (corrected.beyond > 0)
+            asked, edge = ((ranks[beyond], size_B[beyond]), tuple(at[beyond] for at in inside))
             regime = self.regimes[index]
             own_s = [self.terms_s(regime.terms, *at) for at in (asked, edge)]
             for rival in regime.rivals:
                 asked_s, edge_s = (self.terms_s(rival, *at) for at in (asked, edge))
                 known = (edge_s > 0) & (own_s[0] > 0)
                 other = np.divide(asked_s * own_s[1], edge_s * own_s[0], out=np.ones_like(edge_s), where=known)
-                low[there], high[there] = np.minimum(low[there], other), np.maximum(high[there], other)
-        return replace(made, low_s=made.low_s * low, high_s=made.high_s * high)
+                low[beyond], high[beyond] = np.minimum(low[beyond], other), np.maximum(high[beyond], other)
+        return replace(corrected, low_s=corrected.low_s * low, high_s=corrected.high_s * high)
 
 
 def _holds(regime: CollectiveRegime, ranks: int, size_B: float) -> bool:

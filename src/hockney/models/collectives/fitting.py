@@ -191,11 +191,11 @@ class _Problem:
 
         values = []
         for piece in pieces:
-            there = self.rows(piece) & rows
-            design = self.design[there][:, piece.columns] * weight[there, None]
+            chosen = self.rows(piece) & rows
+            design = self.design[chosen][:, piece.columns] * weight[chosen, None]
             scale = np.linalg.norm(design, axis=0)
             scale = np.where(scale > 0, scale, 1.0)
-            target = (self.points.time_s * weight)[there]
+            target = (self.points.time_s * weight)[chosen]
             values.append(nnls(design / scale, target)[0] / scale if target.size else np.zeros(scale.size))
         return values
 
@@ -209,8 +209,8 @@ class _Problem:
         """Seconds at all points, shape (n,); 1 s without a piece."""
         time_s = np.ones_like(self.points.time_s)
         for piece, value in zip(pieces, values, strict=True):
-            there = self.rows(piece)
-            time_s[there] = self.design[there][:, piece.columns] @ value
+            rows = self.rows(piece)
+            time_s[rows] = self.design[rows][:, piece.columns] @ value
         return time_s
 
 
@@ -249,8 +249,8 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
     parameters: dict[str, Parameter] = {}
     regimes: list[CollectiveRegime] = []
     for number, (piece, value) in enumerate(zip(pieces, values, strict=True), 1):
-        there, terms = problem.rows(piece), []
-        reach = _reach(problem.design[there][:, piece.columns], points.take(there), weight[there])
+        rows, terms = problem.rows(piece), []
+        reach = _reach(problem.design[rows][:, piece.columns], points.take(rows), weight[rows])
         for column, coefficient, wide in zip(piece.columns, value, reach, strict=True):
             kind = COLUMNS[column]
             name = kind.parameter if len(pieces) == 1 else f"{kind.parameter}_{number}"
@@ -265,7 +265,7 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
         regimes.append(
             CollectiveRegime(
                 terms=terms,
-                min_ranks=int(problem.ranks[low - 1]) + 1 if low else int(points.ranks[there].min()),
+                min_ranks=int(problem.ranks[low - 1]) + 1 if low else int(points.ranks[rows].min()),
                 max_ranks=int(problem.ranks[high - 1]),
                 min_B=float(problem.sizes[max(left - 1, 0)]),
                 max_B=float(problem.sizes[right - 1]),
@@ -347,10 +347,10 @@ def _quality(problem: _Problem, pieces: Sequence[_Piece], weight: Array, model_s
             out = np.isin(column, different[first::parts])
             for piece in pieces:
                 # Terms that the rest cannot tell apart say nothing of what was left out.
-                there = problem.rows(piece)
-                design = problem.design[there & ~out][:, piece.columns] * weight[there & ~out, None]
+                rows = problem.rows(piece)
+                design = problem.design[rows & ~out][:, piece.columns] * weight[rows & ~out, None]
                 scale = np.maximum(np.linalg.norm(design, axis=0), np.finfo(np.float64).tiny)
-                out &= ~there | (np.linalg.matrix_rank(design / scale) == len(piece.columns))
+                out &= ~rows | (np.linalg.matrix_rank(design / scale) == len(piece.columns))
             kept = problem.fitted(pieces, weight, ~out)
             made_s = problem.model_s(pieces, kept)
             if not out.any() or not (made_s > 0).all():

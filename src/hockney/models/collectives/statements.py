@@ -35,8 +35,8 @@ def views_of_fit(model: CollectiveModel) -> Views:
             bounded.append(_statement(f"{low} ≤ {of} ≤ {high}", f"{where}; {_BOUND}"))
         if regime.max_ranks == most_ranks:
             text = growth_text(model, regime)
-            told = "; the points fit each of these" if " or " in text else ""
-            asymptotic.append(_statement(f"{of} = {text}", f"{where}: no more was measured{told}"))
+            note = "; the points fit each of these" if " or " in text else ""
+            asymptotic.append(_statement(f"{of} = {text}", f"{where}: no more was measured{note}"))
     return Views(asymptotic=asymptotic, dominant=dominant, bounded=bounded, exact=exact)
 
 

@@ -338,10 +338,10 @@ def _where(name: str, ratio: Parameter) -> str:
 
 
 def _row(point: _Transfer) -> dict[str, Cell]:
-    way = point.side + (", MPI_Test" if point.tests else "")
+    method = point.side + (", MPI_Test" if point.tests else "")
     return {
         "bytes": point.size_B,
-        "way": way,
+        "way": method,
         "tests": point.tests,
         "protocol": "eager" if point.eager else "rendezvous",
         **{name: point.median_s(name) for name in ("alone_s", "computation_s", "total_s", "start_s", "wait_s")},

@@ -111,20 +111,20 @@ class Curve:
             base = self._powers[:, : self._terms(columns, target, weight)]
             design = np.hstack([base, columns])
             tails = TAILS if turn == turns - 1 else tails
-            made = fitted(design, target, tails, weight)
-            best = int(made.likelihood.argmax())
-            weight, heights = made.weight[best], made.coefficients[best, base.shape[1] :]
+            fit = fitted(design, target, tails, weight)
+            best = int(fit.likelihood.argmax())
+            weight, heights = fit.weight[best], fit.coefficients[best, base.shape[1] :]
         is_live = np.abs(columns).max(axis=0, initial=0) > 0
         count = base.shape[1] + int(is_live.sum())
         # The physical curve was fitted, too: where its terms may go counts for what is known of a step.
         every = np.hstack([base, self._physical / np.exp(shape)[:, None], columns])
         variance = np.diag(np.linalg.pinv(every.T @ every))[every.shape[1] - len(breaks) :]
-        tail, scale = float(TAILS[best]), float(made.scale[best])
+        tail, scale = float(TAILS[best]), float(fit.scale[best])
         known = (tail + 1) / (tail + 3) / scale**2 * max(self.size - count, 1) / self.size
         information = np.where(is_live, known / np.maximum(variance, 1e-12), 0.0)
         return BrokenFit(
-            shape, base, weight, heights, information, tail, made.residual[best] / scale, count,
-            float(PENALTY * count - 2 * made.likelihood[best]), self.ln_time - made.residual[best],
+            shape, base, weight, heights, information, tail, fit.residual[best] / scale, count,
+            float(PENALTY * count - 2 * fit.likelihood[best]), self.ln_time - fit.residual[best],
         )  # fmt: skip
 
     def _terms(self, columns: Array, target: Array, weight: Array) -> int:

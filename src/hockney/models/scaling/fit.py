@@ -184,8 +184,8 @@ def _least_squares(law: Law, upper: Array, times: Times, step_at: int | None) ->
     beyond = None if step_at is None else (times.processes >= step_at).astype(np.float64)
 
     def residuals(x: Array) -> Array:
-        made = x[0] - np.log(law.speedup(times.processes, list(x[1 : 1 + upper.size])))
-        return np.asarray(made - measured if beyond is None else made + x[-1] * beyond - measured)
+        model_ln = x[0] - np.log(law.speedup(times.processes, list(x[1 : 1 + upper.size])))
+        return np.asarray(model_ln - measured if beyond is None else model_ln + x[-1] * beyond - measured)
 
     steps = np.full(0 if beyond is None else 1, np.inf)
     bounds = (np.array([-np.inf, *np.zeros(upper.size), *-steps]), np.array([np.inf, *upper, *steps]))

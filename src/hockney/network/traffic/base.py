@@ -152,8 +152,8 @@ class Allocated:
         """Every node of a whole torus with the node at `move(coordinates, extents)`, both (dimensions, nodes)."""
         shape = self.links.network.shape
         here = np.stack(np.unravel_index(self.nodes, shape))
-        there = move(here, np.array(shape)[:, None])
-        return self.nodes, np.ravel_multi_index(tuple(there), shape).astype(np.int64)
+        beside = move(here, np.array(shape)[:, None])
+        return self.nodes, np.ravel_multi_index(tuple(beside), shape).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

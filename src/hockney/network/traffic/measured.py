@@ -80,8 +80,8 @@ def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tupl
             else "measure some: `hockney measure --operation pingpong --locality network --pairs 20 …`",
         )
     size = sizes[0] if size_B is None else size_B
-    there = times[size].dropna()
-    return size, [Pair((a, b), time_s) for (a, b), time_s in zip(there.index, there.to_numpy(), strict=True)]
+    known_s = times[size].dropna()
+    return size, [Pair((a, b), time_s) for (a, b), time_s in zip(known_s.index, known_s.to_numpy(), strict=True)]
 
 
 def _hosts(launch: LaunchLine | None, pair: str) -> tuple[str, str]:

@@ -116,9 +116,9 @@ def ring(text: str, size_B: float | None) -> Pattern:
     ranks = whole(text)
     check_pairs(2 * ranks, f"a ring of {ranks}")
     here = np.arange(ranks)
-    there = (here + 1) % ranks
+    right = (here + 1) % ranks
     size = 1.0 if size_B is None else size_B
-    demand = Demand.of(np.concatenate([here, there]), np.concatenate([there, here]), size)
+    demand = Demand.of(np.concatenate([here, right]), np.concatenate([right, here]), size)
     return Pattern(f"ring:{text}", ranks, demand, "messages" if size_B is None else "B")
 
 

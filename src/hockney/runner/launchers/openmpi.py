@@ -89,8 +89,8 @@ _VALUES = words_after(
 
 def preload(variables: Mapping[str, str], names: Sequence[str]) -> list[str]:
     """`-x`, once for each: what the processes get, and what they inherit on every node."""
-    given = [f"{name}={value}" for name, value in variables.items()]
-    return [word for name in (*given, *names) for word in ("-x", name)]
+    settings = [f"{name}={value}" for name, value in variables.items()]
+    return [word for name in (*settings, *names) for word in ("-x", name)]
 
 
 launchers.register("openmpi")(
