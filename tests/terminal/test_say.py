@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -80,8 +81,10 @@ def test_nobody_else_prints_for_a_person() -> None:
 
 
 def campaign(path: Path, system: str, *variants: str) -> Path:
-    known = {"locality": "cache", "cache": "warm", "pair": "0-1", "verified": True, "oversubscribed": True}
-    every = [messages(within=0.01, variant=variant, system=system, **known) for variant in variants]
+    known: dict[str, Any] = {"locality": "cache", "cache": "warm", "pair": "0-1", "oversubscribed": True}
+    every = [
+        messages(within=0.01, verified=True, variant=variant, system=system, **known) for variant in variants
+    ]
     return campaign_of(path, chain(*every))
 
 

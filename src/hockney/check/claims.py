@@ -20,6 +20,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Annotated, Literal
 
 import numpy as np
@@ -162,10 +163,8 @@ def judge_claims(
                 *(call, claim.text, claim.operation, claim.algorithm, call.known_setting, size_B, most, verdict),
                 why="fewer numbers of ranks than the claim has terms: measure more, each double the last",
             )
-            if of_size := sorted(
-                (judged for judged in several if judged.size_B == size_B), key=lambda one: one.ranks
-            ):
-                above = [p_of[id(judged)] <= family_error and judged.factor > least_factor for judged in of_size]
+            if of_size := sorted((each for each in several if each.size_B == size_B), key=attrgetter("ranks")):
+                above = [p_of[id(each)] <= family_error and each.factor > least_factor for each in of_size]
                 # From the first on behind which all are above.
                 begins = next((k for k in range(len(above)) if all(above[k:])), len(above))
                 at = of_size[min(begins, len(of_size) - 1)]

@@ -28,9 +28,7 @@ def confirm(
     searched for would be found but every second time.
     """
     violations = [finding for finding in findings if finding.verdict == "violated"]
-    calls = dict.fromkeys(
-        part.call for violation in violations for part in (violation.bound.slow, *violation.bound.fast)
-    )
+    calls = dict.fromkeys(part.call for each in violations for part in (each.bound.slow, *each.bound.fast))
     others = counterparts(calls, times.curves, (("system",), ()))
 
     def counterpart(part: Part) -> Part:
@@ -38,10 +36,10 @@ def confirm(
 
     wanted = {
         (
-            violation.guideline,
-            Bound(counterpart(violation.bound.slow), tuple(map(counterpart, violation.bound.fast))),
-        ): violation.identity
-        for violation in violations
+            each.guideline,
+            Bound(counterpart(each.bound.slow), tuple(map(counterpart, each.bound.fast))),
+        ): each.identity
+        for each in violations
     }
     again = study(times, family_error=family_error, least_factor=1.0, only=wanted, expected=False)
     by_identity = {wanted[finding.identity]: finding for finding in again.findings}

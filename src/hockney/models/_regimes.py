@@ -73,9 +73,7 @@ class SizeCurve:
     def best_lines(self) -> PiecewiseLine:
         """The lines of the best cut."""
         segments = self.segments(self.best)
-        columns = zip(
-            *((segment.upper_B, segment.alpha_s, segment.beta_s_per_B) for segment in segments), strict=True
-        )
+        columns = zip(*((each.upper_B, each.alpha_s, each.beta_s_per_B) for each in segments), strict=True)
         return PiecewiseLine(*map(np.array, columns))
 
     def like(self, time_s: Array) -> SizeCurve:

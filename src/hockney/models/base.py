@@ -46,13 +46,10 @@ class Parameter(BaseModel):
     def times(self, other: Parameter, unit: str = "1") -> Parameter:
         """The product; both intervals are taken as independent, on logarithmic scales. None without both."""
         value, both = self.value * other.value, (self, other)
-        if any(
-            parameter.low is None or parameter.high is None or min(parameter.low, parameter.value) <= 0
-            for parameter in both
-        ):
+        if any(each.low is None or each.high is None or min(each.low, each.value) <= 0 for each in both):
             return Parameter(value=value, unit=unit)
-        below = math.hypot(*(math.log(parameter.value / (parameter.low or 1.0)) for parameter in both))
-        above = math.hypot(*(math.log((parameter.high or 1.0) / parameter.value) for parameter in both))
+        below = math.hypot(*(math.log(each.value / (each.low or 1.0)) for each in both))
+        above = math.hypot(*(math.log((each.high or 1.0) / each.value) for each in both))
         return Parameter(value=value, low=value * math.exp(-below), high=value * math.exp(above), unit=unit)
 
 

@@ -319,9 +319,7 @@ def _below(training: Training, found: Identification) -> list[str]:
     needs: dict[str, list[str]] = {}
     for ranks in sorted({chain.ranks for chain in found.chains}):
         least = min(cell.size_B for chain in found.chains if chain.ranks == ranks for cell in chain.cells)
-        for name in {
-            candidate.choice.algorithm: None for candidate in found.candidates if candidate.choice is not None
-        }:
+        for name in {each.choice.algorithm: None for each in found.candidates if each.choice is not None}:
             if (need := least_B(operation, name, ranks)) > least:
                 needs.setdefault(name, []).append(f"{format_bytes(need)} on {counted(ranks, 'rank')}")
     # Of many numbers of ranks the ends tell how the need grows.

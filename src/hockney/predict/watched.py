@@ -226,11 +226,7 @@ def _watch_one(
     hello, collective = counter.hello, COLLECTIVES[operation]
     element_B = ELEMENT_B if collective.reduces else 1
     asked_B = [max(size_B // element_B, 1) * element_B for size_B in sizes_B] if collective.has_size else [0]
-    offered = [
-        algorithm
-        for algorithm in hello.algorithms
-        if algorithm.operation == operation and algorithm.kind == "library"
-    ]
+    offered = [each for each in hello.algorithms if (each.operation, each.kind) == (operation, "library")]
     one = Watch(
         operation,
         launch.mpi_name,

@@ -64,9 +64,7 @@ class Basis:
             if entry.variant in same and (not of_library or entry.other.get("mpi", "") in of_library)
         ]
         # Of messages at one distance those by the run's own mapping, where there are some.
-        own = {
-            (entry.operation, entry.locality, entry.cache) for entry in found if entry.mapping == record.mapping
-        }
+        own = {(each.operation, each.locality, each.cache) for each in found if each.mapping == record.mapping}
         return [
             entry
             for entry in found

@@ -356,9 +356,7 @@ def _explained(
             continue
         before, after = found.place.before, found.place.after
         why = {
-            name: reasons(
-                before, after, [boundary.level for boundary in own if found.holds(boundary)], changes[name]
-            )
+            name: reasons(before, after, [each.level for each in own if found.holds(each)], changes[name])
             for name, own in boundaries.items()
         }
         why[ALL] = tuple(dict.fromkeys(word for name, own in why.items() for word in own))

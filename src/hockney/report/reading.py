@@ -211,9 +211,7 @@ def shared_cores(
     curves: Sequence[MessageCurve], effects: Sequence[Effect], launches: Sequence[LaunchLine]
 ) -> tuple[list[str], list[str]]:
     """Warnings of cores that ranks shared: of messages and collectives, and of effects."""
-    names = dict.fromkeys(
-        effect.effect for effect in effects if effect.oversubscribed and not effect.not_measurable
-    )
+    names = dict.fromkeys(each.effect for each in effects if each.oversubscribed and not each.not_measurable)
     crowded = [curve for curve in curves if curve.entry.oversubscribed]
     share = f" ({len(crowded)} of {counted(len(curves), 'configuration')} of messages)." if curves else "."
     waiting = f"Oversubscribed: there were more ranks than cores, so times contain waiting for a core{share}"

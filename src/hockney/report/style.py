@@ -113,10 +113,10 @@ class Looks:
         for name in dict.fromkeys(names):
             if name not in self._of:
                 taken = set(self._of.values())
-                free = [style for style in _ALL if style not in taken] or _ALL
+                free = [look_ for look_ in _ALL if look_ not in taken] or _ALL
                 kin = {look.colour for other, look in self._of.items() if _algorithm(other) == _algorithm(name)}
                 fitting = (
-                    style for style in free if (style.colour in kin if kin else style.colour not in together)
+                    look_ for look_ in free if (look_.colour in kin if kin else look_.colour not in together)
                 )
                 self._of[name] = next(fitting, free[0])
                 together.add(self._of[name].colour)

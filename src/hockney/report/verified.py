@@ -72,10 +72,9 @@ def _findings(verification: Verification) -> list[Finding]:
     effects: dict[Effect, str] = {"none": "take no effect", "not proven": "are not proven to take effect"}
     for effect, words in effects.items():
         left = verification.ruled(effect)
-        of_it = [proof for proof in verification.proofs if proof.operation in left]
+        of_it = [each for each in verification.proofs if each.operation in left]
         found += [
-            Finding(f"Rules for {proof.operation} {words}: {proof.why}.", ID, 0.97, effect, "bad")
-            for proof in of_it
+            Finding(f"Rules for {each.operation} {words}: {each.why}.", ID, 0.97, effect, "bad") for each in of_it
         ]
     return found
 

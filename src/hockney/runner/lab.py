@@ -237,9 +237,7 @@ def _end(name: str) -> None:
     """Kill what runs on the hosts of a lab that nobody has been told of, and wait until it is gone."""
     end_s = time.monotonic() + ENDING_S
     while time.monotonic() < end_s:
-        running = [
-            int(pid) for namespace in _namespaces(name) for pid in _run("ip", "netns", "pids", namespace).split()
-        ]
+        running = [int(pid) for space in _namespaces(name) for pid in _run("ip", "netns", "pids", space).split()]
         if not running:
             return
         for pid in running:
@@ -331,9 +329,7 @@ def _write(lab: Lab) -> None:
     writing.replace(agent, _AGENT % _prefix(lab.name))
     agent.chmod(0o755)
     for launcher, slot in (("openmpi", " slots=1"), ("hydra", ":1")):
-        writing.replace(
-            lab.folder / f"hosts.{launcher}", "".join(f"{address}{slot}\n" for address in lab.addresses)
-        )
+        writing.replace(lab.folder / f"hosts.{launcher}", "".join(f"{host}{slot}\n" for host in lab.addresses))
     # Last: with it the lab is whole.
     writing.replace(lab.folder / "lab.json", lab.model_dump_json(indent=2) + "\n")
 

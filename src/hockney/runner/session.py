@@ -265,7 +265,5 @@ def _telling_line(stderr: str) -> str:
     for line in lines:
         if any(word in line.lower() for word in _TELLING):
             sentences = _SENTENCE_END.split(line)
-            return next(
-                (sentence for sentence in sentences if any(word in sentence.lower() for word in _TELLING)), line
-            )
+            return next((part for part in sentences if any(word in part.lower() for word in _TELLING)), line)
     return lines[-1] if lines else ""

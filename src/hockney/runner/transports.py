@@ -138,9 +138,9 @@ def _named(name: str, settings: str) -> str:
 def _interfaces(node: NodeDescription) -> list[str]:
     """Those that messages between nodes can go by; a port of a bridge has no address of its own."""
     return [
-        interface.name
-        for interface in node.interfaces
-        if interface.kind != "loopback" and interface.state == "up" and not interface.master
+        each.name
+        for each in node.interfaces
+        if each.kind != "loopback" and each.state == "up" and not each.master
     ]
 
 

@@ -59,9 +59,7 @@ def offered(collective: str) -> list[Algorithm]:
 @lru_cache(maxsize=1)
 def by_name_alone() -> frozenset[tuple[str, str]]:
     """Collective and name of the algorithms that are no choice."""
-    return frozenset(
-        (algorithm.collective, algorithm.name) for algorithm in _core.algorithms() if not algorithm.is_offered
-    )
+    return frozenset((each.collective, each.name) for each in _core.algorithms() if not each.is_offered)
 
 
 def algorithm_names() -> list[str]:

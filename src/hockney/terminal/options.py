@@ -118,7 +118,7 @@ class Flattened:
         return inspect.signature(self.made())
 
     @property
-    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
+    def __annotations__(self) -> Any:  # type: ignore[override]
         return self.made().__annotations__
 
     def __call__(self, **words: Any) -> Any:

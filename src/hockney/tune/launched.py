@@ -94,14 +94,14 @@ def verify(done: TargetRules, source: MeasuredSource, asked: Verifying) -> tuple
     proofs = [
         proof(
             *(
-                probe_of.get(operation),
-                operation,
-                seen.get(operation),
-                gains_of(times, cells, done.rules, operation),
+                probe_of.get(name),
+                name,
+                seen.get(name),
+                gains_of(times, cells, done.rules, name),
             ),
             is_switched=_takes_over(done),
         )
-        for operation in ruled
+        for name in ruled
     ]
     void = [one.operation for one in proofs if one.effect == "none"]
     found = judged(times, cells, done.rules, void, best_name, whole=whole, complete=done.target.complete)

@@ -155,9 +155,7 @@ class MachineSource:
     def of(cls, machine: Machine, path: Path, where: Sequence[str], mpi: str) -> MachineSource:
         """RequestError where the machine has no messages, or is of several libraries. `path` is for messages."""
         chosen_by = parse_where(where)
-        names = sorted(
-            {library.name for library in machine.mpi if chosen_by.get("mpi", library.name) == library.name}
-        )
+        names = sorted({each.name for each in machine.mpi if chosen_by.get("mpi", each.name) == each.name})
         if len(names) != 1 and not mpi:
             raise RequestError(
                 f"{path} has messages of {listed(names) if names else 'no library that it names'}",

@@ -132,18 +132,13 @@ def tuned(
     elif to_be_verified:
         chosen = choose([cell.by_medians() for cell in cells])
         of = {cell.place: cell for cell in cells}
-        chosen = replace(
-            chosen, decisions=[replace(decision, cell=of[decision.cell.place]) for decision in chosen.decisions]
-        )
+        chosen = replace(chosen, decisions=[replace(each, cell=of[each.cell.place]) for each in chosen.decisions])
     else:
         chosen = choose(cells)
     refused = {rule: why for rule in chosen.rules if (why := target.refuses(rule, library))}
     kept = ChosenRules(
         [rule for rule in chosen.rules if rule not in refused],
-        [
-            replace(decision, algorithm=None) if _fitting(refused, decision) else decision
-            for decision in chosen.decisions
-        ],
+        [replace(each, algorithm=None) if _fitting(refused, each) else each for each in chosen.decisions],
     )
     rules = joined([target.complete(rule) for rule in kept.rules])
     reasons = [f"{rule}: {why}" for rule, why in refused.items()]
@@ -207,9 +202,7 @@ class TunedRule:
         if not of_it:
             return own
         gain, low, high = _mean_gain(of_it)
-        by = ", ".join(
-            dict.fromkeys(ASSUMED if decision.is_assumed else decision.cell.origin for decision in of_it)
-        )
+        by = ", ".join(dict.fromkeys(ASSUMED if each.is_assumed else each.cell.origin for each in of_it))
         return replace(own, cells=len(of_it), gain=gain, gain_low=low, gain_high=high, interval_by=by)
 
 

@@ -66,22 +66,18 @@ class TrialTimes:
     def __init__(self, contents: Contents) -> None:
         elsewhere = set(map(id, contents.settled.elsewhere))
         kept = [
-            record
-            for record in contents.settled.records
-            if record.statistic == STATISTIC and id(record) not in elsewhere
+            each for each in contents.settled.records if each.statistic == STATISTIC and id(each) not in elsewhere
         ]
-        if len({record.cache for record in kept}) > 1:
+        if len({each.cache for each in kept}) > 1:
             raise RequestError(
                 f"{contents.path} has times with buffers in the caches and outside of them",
                 "rules are tried in one of the two: write to another --output",
             )
-        self.libraries = {record.mpi for record in kept}
-        self.last = max((record.time for record in kept), default="")
-        self._wrong = {
-            (record.variant, _point_of(record)) for record in contents.records if record.verified is False
-        }
-        self.launches = 1 + max((record.repetition for record in kept), default=-1)
-        self.variants = {record.variant for record in kept}
+        self.libraries = {each.mpi for each in kept}
+        self.last = max((each.time for each in kept), default="")
+        self._wrong = {(each.variant, _point_of(each)) for each in contents.records if each.verified is False}
+        self.launches = 1 + max((each.repetition for each in kept), default=-1)
+        self.variants = {each.variant for each in kept}
         self._times: dict[tuple[str, Point], Array] = {}
         self._levels: dict[tuple[str, Point], tuple[Level, bool]] = {}
         for record in kept:
@@ -241,11 +237,10 @@ def judged(
     found = [_judged(times, cell, rules, void, best, complete) for cell in cells]
     if whole:
         # A call without a rule counts: the library does not choose for it as by default.
-        bad = {judgement.operation for judgement in found if judgement.verdict in ("slower", "not timed")}
-        good = {judgement.operation for judgement in found if judgement.verdict == "faster"} - bad - {*void}
+        bad = {cell.operation for cell in found if cell.verdict in ("slower", "not timed")}
+        good = {cell.operation for cell in found if cell.verdict == "faster"} - bad - {*void}
         found = [
-            judgement.model_copy(update={"is_kept": bool(judgement.algorithm) and judgement.operation in good})
-            for judgement in found
+            cell.model_copy(update={"is_kept": bool(cell.algorithm) and cell.operation in good}) for cell in found
         ]
     return found
 

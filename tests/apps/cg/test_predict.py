@@ -38,7 +38,9 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 
 def asked(run: Run, *words: str | Path) -> Any:
-    return run.answers(*words)
+    code, out, _ = run(*words, "--json")
+    assert code == 0, out
+    return json.loads(out)
 
 
 def folder_of_runs(path: Path, grids: list[tuple[int, int, int]], operation: str = "jacobi") -> Path:
@@ -250,5 +252,6 @@ def test_one_rank_takes_what_one_rank_took(run: Run, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("wide")
 def test_runs_of_another_program_are_refused(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(2, 1, 1)])
-    err = run.refuses("cg", "--size", "48", "--grid", "2x1x1", "--table", runs, "--machine", MACHINE)
+    code, _, err = run("cg", "--size", "48", "--grid", "2x1x1", "--table", runs, "--machine", MACHINE)
+    assert code == 2
     assert "has no run of cg" in err

@@ -48,7 +48,9 @@ def test_a_printed_row(run: Run) -> None:
 
 
 def test_all_grids_are_ranked_and_ties_said(run: Run) -> None:
-    made = run.answers("--grid", "all", "--ranks", "48")
+    code, out, _ = run("--grid", "all", "--ranks", "48", "--json")
+    assert code == 0
+    made = json.loads(out)
     assert (made["grid"], made["tied"]) == ("48x1x1", ["1x48x1", "1x1x48"])
     assert len(made["grids"]) == 45
     times = [one["time_s"] for one in made["grids"]]

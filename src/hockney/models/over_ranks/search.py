@@ -275,10 +275,8 @@ def roughness(scaled: Sequence[Array]) -> float:
 
     Of a process that remembers ρ of its last value, (1 + ρ) / (1 − ρ) (Bayley and Hammersley, 1946).
     """
-    near = [np.clip(residuals, -OUTLYING, OUTLYING) for residuals in scaled]
-    together, alone = (
-        sum(float(residuals[lag:] @ residuals[: residuals.size - lag]) for residuals in near) for lag in (1, 0)
-    )
+    near = [np.clip(each, -OUTLYING, OUTLYING) for each in scaled]
+    together, alone = (sum(float(each[lag:] @ each[: each.size - lag]) for each in near) for lag in (1, 0))
     alike = min(max(together / alone, 0.0), ROUGHEST) if alone else 0.0
     return (1 + alike) / (1 - alike)
 

@@ -131,10 +131,8 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
 
 def _examined(at: Array, expected: Sequence[Boundary], breaks: Sequence[Jump]) -> dict[Boundary, bool | None]:
     """Each boundary inside a curve, and whether a break lies there."""
-    inside = [
-        boundary for boundary in expected if at.size and at[0] <= boundary.before and boundary.after <= at[-1]
-    ]
-    points = np.diff([0, *np.searchsorted(at, [boundary.after for boundary in inside]), at.size])
+    inside = [each for each in expected if at.size and at[0] <= each.before and each.after <= at[-1]]
+    points = np.diff([0, *np.searchsorted(at, [each.after for each in inside]), at.size])
     broken = {(jump.before, jump.after) for jump in breaks}
     return {
         one: (one.before, one.after) in broken if min(sides) >= LEAST_SIDE else None

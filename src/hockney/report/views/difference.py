@@ -303,9 +303,7 @@ def _title(key: _Key) -> str:
 
 def _has_same_form(a: CollectiveModel, b: CollectiveModel) -> bool:
     """Whether two models have the same terms and ranges, whatever their numbers."""
-    forms = [
-        [regime.model_dump(exclude={"min_ranks", "max_ranks"}) for regime in model.regimes] for model in (a, b)
-    ]
+    forms = [[each.model_dump(exclude={"min_ranks", "max_ranks"}) for each in model.regimes] for model in (a, b)]
     return forms[0] == forms[1]
 
 
