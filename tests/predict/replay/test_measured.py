@@ -14,6 +14,9 @@ from tests.predict.replay.encoding import traces, write
 
 from hockney.machine.build import build
 from hockney.machine.file import save
+from hockney.predict.options import ProfileCase
+from hockney.predict.replay.answer import replay_cases
+from hockney.predict.replay.gains import gains
 
 RANKS, SIZE_B = 4, 4096
 TIMES_S = {"default": 50e-6, "ring": 80e-6, "recursive_doubling": 20e-6}
@@ -70,6 +73,36 @@ def test_a_late_rank_is_waited_for(machine: Path, tmp_path: Path) -> None:
     path = run(tmp_path, late_s=1e-3)
     asked = ("--machine", machine, "--algorithm", "allreduce=recursive_doubling")
     assert 1e-3 + 0.5 * 20e-6 <= predict(path, *asked)["run_s"] <= 1e-3 + 1.15 * 20e-6
+
+
+def test_an_added_latency_counts_once_a_message(machine: Path, tmp_path: Path) -> None:
+    """Recursive doubling on four ranks has two messages one after the other."""
+    path, words = run(tmp_path), ("--algorithm", "allreduce=recursive_doubling")
+    said = predict(path, "--machine", machine, *words)
+    (row,) = said["tolerance"]
+    assert row["per_latency"] == 2
+    assert row["latency_curve"][0][1] == pytest.approx(said["run_s"])
+    assert row["latency_limits"][0]["added_latency_s"] == pytest.approx(0.01 * said["run_s"] / 2)
+
+
+@pytest.mark.parametrize("elsewhere", ["two localities", "network"])
+def test_times_of_ranks_that_may_be_elsewhere_correct_nothing(
+    machine: Path, tmp_path: Path, elsewhere: str
+) -> None:
+    words = ["--network", "100us,10MB/s"] if elsewhere == "network" else []
+    if not words:
+        data: dict[str, Any] = json.loads(machine.read_text(encoding="utf-8"))
+        data["point_to_point"] += [{**data["point_to_point"][0], "locality": "network"}]
+        machine.write_text(json.dumps(data), encoding="utf-8")
+    said = predict(run(tmp_path), "--machine", machine, *words)
+    assert "measured times of allreduce correct nothing: they may be of ranks elsewhere" in said["warnings"]
+
+
+def test_a_measured_default_makes_no_other_algorithm_a_gain(machine: Path, tmp_path: Path) -> None:
+    """Without its measured time recursive doubling, the default here, is as fast as any."""
+    case = ProfileCase(file=run(tmp_path), machine=[machine])
+    ((replayed, _),) = replay_cases(case, lambda *_: lambda *_: None)
+    assert [gain.what for gain in gains(replayed) if gain.kind == "algorithm"] == []
 
 
 def test_what_was_not_measured_is_played_as_it_is(machine: Path, tmp_path: Path) -> None:

@@ -137,8 +137,9 @@ def _factors(path: Path) -> dict[str, float]:
 def answered(replayed: ReplayCase, rules: str = "") -> PredictedRun:
     """The run in a replayed; `rules`: the file that its rules are from."""
     place, run, around = replayed.place, replayed.run, replayed.around
-    algorithms, replay = replayed.algorithms, replayed.replay
+    algorithms, by_messages = replayed.algorithms, replayed.uncorrected()
     first, curves = replayed.played()
+    followed = first if by_messages is replayed else by_messages.played()[0]
     by_site, by_communicator = first.spots(run)
     alone, measured = first.result.alone, replayed.measured.remarks
     # Ranks that shared cores waited for them, too.
@@ -162,7 +163,9 @@ def answered(replayed: ReplayCase, rules: str = "") -> PredictedRun:
         critical_path=first.parts(curves),
         by_site=by_site,
         by_communicator=by_communicator,
-        tolerance=tolerances(around, replay, curves, first, run.events),
+        tolerance=tolerances(
+            around, by_messages.replay, curves, followed, run.events, first.run_s - followed.run_s
+        ),
         algorithms=algorithms.taken,
         exported=None,
         warnings=[

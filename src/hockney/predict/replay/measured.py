@@ -1,4 +1,8 @@
-"""Collectives that were measured on the machine: a replay takes as long for each as `predict` says of it."""
+"""Collectives that were measured on the machine: a replay takes as long for each as `predict` says of it.
+
+Only where they were certainly measured as far apart as the run's ranks are: all messages of the machine file and
+of the run have one locality, and no option says what else a network costs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from hockney.predict.decisions.base import decisions_for
 from hockney.predict.every_algorithm import measured_time
 from hockney.predict.from_model import EXTRAPOLATED
 from hockney.predict.network_figures import has_machine, machine_of
-from hockney.predict.options import MessageCosts
+from hockney.predict.options import BetweenNodes, MessageCosts
 from hockney.predict.points import DEFAULT
 from hockney.predict.replay.algorithms import ServedCall
 from hockney.predict.replay.run import ReplaySetting
@@ -46,6 +50,10 @@ def measured_calls(
     operations = {model.operation for model in machine.collectives if model.statistic}
     if not operations:
         return MeasuredCalls()
+    if not _is_there(place, around, {entry.locality for entry in machine.point_to_point}):
+        what = ", ".join(sorted(operations & {one.call.operation for one in served}))
+        said = f"measured times of {what} correct nothing: they may be of ranks elsewhere" if what else ""
+        return MeasuredCalls(remarks=[*filter(None, [said])])
     place, own = place.holding(machine), decisions_for(mpi).decisions
     libraries = [decisions_for(library.name).decisions for library in machine.mpi]
     is_own = not libraries or own in libraries
@@ -70,3 +78,9 @@ def measured_calls(
     if beyond:
         remarks.append(f"measured times are extrapolated to its ranks or sizes: {', '.join(beyond)}")
     return MeasuredCalls(factors, remarks)
+
+
+def _is_there(place: MessageCosts, around: ReplaySetting, measured: set[str]) -> bool:
+    """Whether ranks of the run are as far apart as those of the machine file."""
+    is_own = not place.topology and place.network == BetweenNodes()
+    return is_own and len(around.localities) == 1 and measured == set(around.names)

@@ -28,6 +28,8 @@ class ReplayCase:
     rank_factor: Sequence[float] = ()
     end: int | None = None
     """Of the intervals of what was measured: see `at_end`."""
+    is_corrected: bool = True
+    """Whether calls take their measured times where there are any: what of it each message has is not known."""
 
     @cached_property
     def algorithms(self) -> Algorithms:
@@ -42,6 +44,8 @@ class ReplayCase:
     @cached_property
     def measured(self) -> MeasuredCalls:
         """What is known of them as a whole."""
+        if not self.is_corrected:
+            return MeasuredCalls()
         return measured_calls(self.place, self.run.trace.mpi, self.around, self.served, self.end)
 
     @cached_property
@@ -55,6 +59,10 @@ class ReplayCase:
             rank_factor=self.rank_factor,
             call_factor=self.measured.factors,
         )
+
+    def uncorrected(self) -> ReplayCase:
+        """The same by its messages alone, itself where nothing corrects them."""
+        return replace(self, is_corrected=False) if set(self.measured.factors) - {1.0} else self
 
     def with_algorithm(self, operation: str, name: str) -> ReplayCase:
         """The same with one algorithm for all calls of an operation."""

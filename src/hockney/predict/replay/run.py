@@ -120,8 +120,7 @@ class ReplaySetting:
 
     def alone_s(self, parts: Sequence[Part]) -> NDArray[np.float64]:
         """When each rank is through with a collective that the first ranks enter together."""
-        levels, network = self._surroundings(parts[0][2].ranks)
-        finish_s = _core.simulate(parts, self.curves().curves(), levels=levels, network=network).finish_s
+        finish_s = self._simulated(parts, self.curves(), parts[0][2].ranks).finish_s
         return np.asarray(finish_s.reshape(len(parts), -1)[-1])
 
     def play(
@@ -133,14 +132,25 @@ class ReplaySetting:
         window: tuple[float, float, int] = (0.0, 0.0, 0),
     ) -> Simulated:
         """RequestError, with rank and event, where it cannot go on; EnvironmentLack where memory would not do."""
-        levels, network = self._surroundings()
+        return self._simulated([replay], curves, trace=traced, window=window)
+
+    def _simulated(
+        self,
+        programs: Sequence[Part | Replay],
+        curves: Costs,
+        ranks: int | None = None,
+        *,
+        trace: bool = False,
+        window: tuple[float, float, int] = (0.0, 0.0, 0),
+    ) -> Simulated:
+        levels, network = self._surroundings(ranks)
         try:
             return _core.simulate(
-                [replay],
+                programs,
                 curves.curves(),
                 levels=levels,
                 network=network,
-                trace=traced,
+                trace=trace,
                 window=window,
                 most_B=available_B(),
             )

@@ -4,6 +4,9 @@ For a fixed order of events the time of a run is a convex, piecewise linear curv
 how many times as long bytes take: a Newton step along a piece ends at or beyond the time that is looked for, and
 the next ones come back to it. Where messages share links their order may change; then the curve is no longer sure
 to be convex, and the time is found between two others.
+
+A run whose collectives take measured times is followed by its messages alone, from its own time on: an added
+latency counts once a message, however long its collective took.
 """
 
 from __future__ import annotations
@@ -95,9 +98,9 @@ class _CostLine:
 
 
 def tolerances(
-    around: ReplaySetting, replay: Replay, curves: Costs, first: Played, events: int
+    around: ReplaySetting, replay: Replay, curves: Costs, first: Played, events: int, corrected_s: float = 0.0
 ) -> list[Tolerance]:
-    """Of each locality that the run's messages have."""
+    """Of each locality that the run's messages have; measured collectives make the run `corrected_s` longer."""
     found = []
     for name, column in zip(around.names, around.columns(), strict=True):
         of_it = first.path.of_messages[:, column]
@@ -112,25 +115,33 @@ def tolerances(
             per_overhead=float((count["send"] + count["receive"]).sum()),
         )
         if events <= MOST_FOLLOWED:
-            row = _followed(row, around, replay, curves, first, column)
+            row = _followed(row, around, replay, curves, first, column, corrected_s)
         found.append(row)
     return found
 
 
 def _followed(
-    row: Tolerance, around: ReplaySetting, replay: Replay, curves: Costs, first: Played, column: int
+    row: Tolerance,
+    around: ReplaySetting,
+    replay: Replay,
+    curves: Costs,
+    first: Played,
+    column: int,
+    corrected_s: float,
 ) -> Tolerance:
+    run_s = first.run_s + corrected_s
+
     def line(what: What) -> _CostLine:
         def play(place: float) -> tuple[float, float]:
             changed = moved(curves, column, what, place)
             at = Played.of(around.play(replay, changed), changed)
-            return at.run_s, _slope(at, curves, column, what)
+            return at.run_s + corrected_s, _slope(at, curves, column, what)
 
-        begin = first.run_s if what == "latency" else 1.0
-        return _CostLine(play, begin, {0.0: (first.run_s, _slope(first, curves, column, what))})
+        begin = run_s if what == "latency" else 1.0
+        return _CostLine(play, begin, {0.0: (run_s, _slope(first, curves, column, what))})
 
     latency, bandwidth = line("latency"), line("bandwidth")
-    ends_s = [(longer, (1 + longer) * first.run_s) for longer in LONGER]
+    ends_s = [(longer, (1 + longer) * run_s) for longer in LONGER]
     latency_limits = [Limit(longer, added_latency_s=latency.reach(end_s)) for longer, end_s in ends_s]
     reached = [(longer, bandwidth.reach(end_s)) for longer, end_s in ends_s]
     return replace(
