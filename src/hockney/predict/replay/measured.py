@@ -80,7 +80,7 @@ def measured_calls(
     return MeasuredCalls(factors, remarks)
 
 
-def _is_there(place: MessageCosts, around: ReplaySetting, measured: set[str]) -> bool:
+def _is_there(place: MessageCosts, around: ReplaySetting, measured: set[str | None]) -> bool:
     """Whether ranks of the run are as far apart as those of the machine file."""
     is_own = not place.topology and place.network == BetweenNodes()
     return is_own and len(around.localities) == 1 and measured == set(around.names)
