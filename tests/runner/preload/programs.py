@@ -126,8 +126,8 @@ def watched(
 
 
 def answer(text: str) -> Any:
-    """The object that a verb prints after what the program printed."""
-    return json.loads(text[text.index("{\n") :])
+    """The object that a verb prints; what its program prints goes to stderr."""
+    return json.loads(text)
 
 
 def hockney(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

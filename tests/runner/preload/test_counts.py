@@ -77,7 +77,7 @@ def test_a_call_without_a_rule_is_looked_at_no_further_than_its_bytes(mpi: Mpi, 
     program = compiled(mpi, tmp_path, ASKED)
     rule = PreloadRule(operation="bcast", algorithm="binomial", least_bytes=16, most_bytes=16)
     told, done = under(mpi, tmp_path, PreloadTable(rules=[rule]), 2, program)
-    said = [line for line in done.stdout.splitlines() if "bytes: " in line]
+    said = [line for line in done.stderr.splitlines() if "bytes: " in line]
     assert said == ["8 bytes: passed on", "16 bytes: looked at", "24 bytes: passed on"]
     rows = {(row["operation"], row["why"]): row for row in told["calls"]}
     # What is passed on is counted all the same.

@@ -37,7 +37,7 @@ def test_a_communicator_keeps_the_schedules_that_it_used_last(mpi: Mpi, tmp_path
     """Of sizes 1 to 600, the first before each other: that one and the 511 largest."""
     ranks, sizes = 2, 600
     said, done = under(mpi, tmp_path, SUM, ranks, compiled(mpi, tmp_path, "recent.c"), str(sizes))
-    assert f"kept {PLACES - 1}, first kept" in done.stdout
+    assert f"kept {PLACES - 1}, first kept" in done.stderr
     # And one for the size that the program found gone.
     assert said["dropped"] == {"schedules": ranks * (sizes - PLACES + 1), "most": PLACES, "most_B": KEPT_B}
 
@@ -45,7 +45,7 @@ def test_a_communicator_keeps_the_schedules_that_it_used_last(mpi: Mpi, tmp_path
 def test_a_program_within_the_bound_drops_nothing(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path, "recent.c")
     said, done = under(mpi, tmp_path, SUM, 2, program, str(PLACES))
-    assert f"kept {PLACES - 1}, first kept" in done.stdout
+    assert f"kept {PLACES - 1}, first kept" in done.stderr
     assert said["dropped"]["schedules"] == 0
 
 
@@ -55,8 +55,8 @@ def test_all_communicators_together_keep_no_more_than_so_much(mpi: Mpi, tmp_path
     said, done = under(mpi, tmp_path, BYTE_BY_BYTE, 2, program, "16", KEPT="4194304")
     assert said["dropped"]["schedules"] > 0
     assert said["dropped"]["most_B"] == 4 * 2**20
-    grown = re.search(r"grown (\d+)", done.stdout)
-    assert grown, done.stdout
+    grown = re.search(r"grown (\d+)", done.stderr)
+    assert grown, done.stderr
     assert 0 < int(grown[1]) < 6 * 2**20
 
 

@@ -54,7 +54,7 @@ def test_results_are_right_by_every_schedule(mpi: Mpi, driver: Path, tmp_path: P
     done = hockney(*apply_words(tmp_path, table, "--json"), *launch_line(mpi, ranks, driver))
     skip_if_wrong_without(mpi, done, driver, ranks)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 wrong on all" in done.stdout
+    assert "0 wrong on all" in done.stderr
     rows = answer(done.stdout)["calls"]
     assert served(rows) == set(COLLECTIVES)
     why = {row["why"] for row in rows}
@@ -69,7 +69,7 @@ def test_calls_with_large_counts_are_served(mpi: Mpi, tmp_path: Path) -> None:
         pytest.skip("this library knows MPI 3, which has no such calls")
     driver = compiled(mpi, tmp_path, "driver.c", "-DLARGE")
     said, done = under(mpi, tmp_path, every_schedule(1), 3, driver)
-    assert "0 wrong on all" in done.stdout
+    assert "0 wrong on all" in done.stderr
     assert served(said["calls"]) == set(COLLECTIVES)
 
 
@@ -145,7 +145,7 @@ def test_calls_by_a_binding_are_seen(mpi: Mpi, tmp_path: Path) -> None:
     said, done = under(mpi, tmp_path, SUM, 2, program, code=5)
     (row,) = said["calls"]
     assert (row["operation"], row["algorithm"], row["calls"]) == ("allreduce", "recursive_doubling", 6)
-    assert "wrong" not in done.stdout
+    assert "wrong" not in done.stderr
 
 
 def test_threads_call_at_once(mpi: Mpi, tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_threads_call_at_once(mpi: Mpi, tmp_path: Path) -> None:
 
 def test_nothing_is_allocated_after_a_size_was_met(mpi: Mpi, tmp_path: Path) -> None:
     _, done = under(mpi, tmp_path, every_schedule(1), 3, compiled(mpi, tmp_path, "allocations.c"))
-    found = re.search(r"first (\d+) later 0", done.stdout)
-    assert found, done.stdout
+    found = re.search(r"first (\d+) later 0", done.stderr)
+    assert found, done.stderr
     # Schedules are made at first: the program sees what the layer allocates.
     assert int(found[1]) > 100
 
