@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib import metadata
 from math import inf
@@ -14,6 +18,7 @@ from hockney.errors import RequestError
 from hockney.predict.every_algorithm import predict_collective
 from hockney.predict.options import CollectiveCase
 from hockney.runner import cache
+from hockney.runner.remembered import remembered
 
 
 @pytest.fixture
@@ -45,6 +50,75 @@ def test_a_folder_that_others_may_write_to_is_not_read(folder: Path) -> None:
     cache.computed("a", lambda: b"numbers")
     folder.chmod(0o777)
     assert cache.computed("a", lambda: b"anew") == b"anew"
+
+
+@pytest.mark.parametrize("which", ["root", "file"])
+def test_what_others_may_write_is_not_read(folder: Path, which: str) -> None:
+    """Nor where the folder itself is private."""
+    cache.computed("a", lambda: b"numbers")
+    (folder.parent if which == "root" else folder / "a").chmod(0o777)
+    assert cache.computed("a", lambda: b"anew") == b"anew"
+
+
+def test_a_link_is_not_read(folder: Path, tmp_path: Path) -> None:
+    cache.computed("a", lambda: b"numbers")
+    (folder / "a").rename(tmp_path / "elsewhere")
+    (folder / "a").symlink_to(tmp_path / "elsewhere")
+    assert cache.computed("a", lambda: b"anew") == b"anew"
+
+
+def test_a_loose_umask_keeps_it_for_this_user(folder: Path) -> None:
+    before = os.umask(0)
+    try:
+        cache.computed("a", lambda: b"numbers")
+    finally:
+        os.umask(before)
+    assert not (folder / "a").stat().st_mode & 0o022
+    assert cache.computed("a", refuse) == b"numbers"
+
+
+class Call:
+    """Unpickled, it calls a function."""
+
+    def __init__(self, *call: object) -> None:
+        self.call = call
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return self.call[0], self.call[1:]
+
+
+@pytest.mark.parametrize(
+    "damage", [b"no pickle", pickle.dumps(Call(os.mkdir, "run"))], ids=["damaged", "strange"]
+)
+def test_what_cannot_be_unpacked_is_made_anew(
+    folder: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.keep("a", damage)
+    monkeypatch.chdir(folder)
+    assert remembered("a", lambda: [1]) == [1]
+    assert remembered("a", lambda: [2]) == [1]
+    assert not (folder / "run").exists()
+
+
+KEEPS = """
+import sys
+from hockney.runner.remembered import growing, remembered
+words = {str(each) for each in range(100)}
+remembered("b", lambda: words)
+with growing("a", lambda: [words, 0]) as table:
+    table[1] = int(sys.argv[1])
+"""
+
+
+def test_what_learned_nothing_is_not_written_again(folder: Path) -> None:
+    """Though its words have another order in each process."""
+    states = []
+    for seed, learned in ("1", "1"), ("2", "1"), ("3", "1"), ("3", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", KEEPS, learned], check=True, env=environment)
+        states.append([(folder / name).stat().st_mtime_ns for name in "ab"])
+    assert states[0] == states[1] == states[2]
+    assert states[3] == [states[3][0], states[2][1]] != states[2]
 
 
 def test_where_nothing_can_be_kept_it_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

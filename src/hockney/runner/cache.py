@@ -50,16 +50,19 @@ def make_private(folder: Path) -> None:
 
 def expect_private(folder: Path) -> None:
     """EnvironmentLack where anybody but this user and root may change what the folder holds: it will be run."""
-    status = folder.stat()
+    _expect_own(folder.stat(), folder)
+
+
+def _expect_own(status: os.stat_result, name: Path) -> None:
     if status.st_uid not in (0, os.geteuid()):
         raise EnvironmentLack(
-            f"{folder} belongs to another user, and programs in it would be run",
+            f"{name} belongs to another user, and programs in it would be run",
             "set HOCKNEY_CACHE to a folder of your own",
         )
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise EnvironmentLack(
-            f"other users may write to {folder}, and programs in it would be run",
-            f"remove it, or `chmod go-w {folder}` if nobody else has used it",
+            f"other users may write to {name}, and programs in it would be run",
+            f"remove it, or `chmod go-w {name}` if nobody else has used it",
         )
 
 
@@ -115,16 +118,27 @@ def kept_text(kind: str, text: str, suffix: str) -> Path:
 
 def computed(digest: str, make: Callable[[], bytes]) -> bytes:
     """What `make` computes, kept under this digest of all that it depends on where it can be kept."""
+    data = recalled(digest)
+    if data is None:
+        data = make()
+        keep(digest, data)
+    return data
+
+
+def recalled(digest: str) -> bytes | None:
+    """What is kept under this digest, whole; None where nothing is, or where others may have written it."""
     folder = cache_root() / "computed"
-    path = folder / digest
-    with contextlib.suppress(OSError, EnvironmentLack, RequestError):
-        expect_private(folder)
-        stored = reading.content(path)
+    with contextlib.suppress(OSError, EnvironmentLack):
+        for each in (cache_root(), folder):
+            expect_private(each)
+        # A pipe without a writer would keep a plain open() waiting.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(folder / digest, flags), "rb") as file:
+            _expect_own(os.fstat(file.fileno()), folder / digest)
+            stored = file.read() or b""
         if stored[:_SUM_B] == hashlib.sha256(stored[_SUM_B:]).digest():
             return stored[_SUM_B:]
-    data = make()
-    keep(digest, data)
-    return data
+    return None
 
 
 def keep(digest: str, data: bytes) -> None:
@@ -133,7 +147,9 @@ def keep(digest: str, data: bytes) -> None:
     with contextlib.suppress(OSError, EnvironmentLack, writing.NotWritten):
         for each in (cache_root(), folder):
             make_private(each)
-        writing.replace(folder / digest, hashlib.sha256(data).digest() + data)
+        # With the rights that a umask leaves, others might write to it.
+        (folder / digest).unlink(missing_ok=True)
+        writing.make_private(folder / digest, hashlib.sha256(data).digest() + data)
         newest_first = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns, reverse=True)
         totals_B = accumulate(file.stat().st_size for file in newest_first)
         for file, total_B in zip(newest_first, totals_B, strict=True):
