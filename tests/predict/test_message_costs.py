@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,23 @@ from hockney.machine.build import build
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.simulation import simulate
+from hockney.records.record import Record
 from hockney.schedule.catalogue import ask
 
 PAIR: dict[str, Any] = {"locality": "package", "pair": "0-1", "within": 0.02}
 MIB = 2**20
 
 
-def costs(folder: Path, **rates_B_per_s: float) -> MachineCosts:
-    """Of ping-pongs of 2 us and 1 GB/s, and of what else was timed, by operation."""
+def costs(
+    folder: Path, more: Sequence[Record] = (), *, both_ways: bool = False, **rates_B_per_s: float
+) -> MachineCosts:
+    """Of ping-pongs of 2 us and 1 GB/s, of what else was timed, by operation, and of `more`."""
     records = messages(most_B=MIB, **PAIR)
     for operation, rate_B_per_s in rates_B_per_s.items():
         alpha_s = 1e-8 if operation == "reduce_local" else 2e-6
         records += messages(alpha_s, rate_B_per_s, MIB, operation=operation, **PAIR)
-    made = of_machine(build(campaign(folder / "campaign", records)), "m").alike(2)
+    machine = build(campaign(folder / "campaign", [*records, *more]))
+    made = of_machine(machine, "m", both_ways=both_ways).alike(2)
     return replace(made, copy_s_per_B=0.0)
 
 
@@ -42,6 +47,40 @@ def test_an_exchange_takes_what_was_measured_up_to_twice_as_long(
     at_end = there.at_end(1)
     assert at_end is not None
     assert float(simulate(request, at_end).finish_s.max()) > took_s
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("factor", [1.6, 2.0])
+def test_what_both_directions_share_is_paid_once(tmp_path: Path, factor: float, *, both_ways: bool) -> None:
+    """Whether the time between two messages is that of one direction or of both."""
+    both = 1e9 / factor
+    there = costs(tmp_path, both_ways=both_ways, bandwidth=1e9, bidirectional=both, pingping=both)
+    took_s = float(simulate(ask("allgather", "ring", ranks=2, size_B=MIB), there).finish_s.max())
+    assert took_s == pytest.approx(factor * MIB / 1e9, rel=0.02)
+
+
+def test_messages_that_meet_have_their_own_interval(tmp_path: Path) -> None:
+    meeting = [
+        each.model_copy(update={"value": each.value * (0.8 + 0.4 * (number % 2))})
+        for number, each in enumerate(messages(2e-6, 0.625e9, MIB, operation="pingping", **PAIR))
+    ]
+    (before,) = (there := costs(tmp_path, meeting)).messages.values()
+    at_end = there.at_end(1)
+    assert at_end is not None
+    (after,) = at_end.messages.values()
+    assert before.both_ways_s is not None
+    assert after.both_ways_s is not None
+    assert (after.both_ways_s / before.both_ways_s).max() > 1.1
+    assert (after.one_way_s / before.one_way_s).max() < 1.01
+
+
+def test_of_several_that_meet_the_choice_is_said(tmp_path: Path) -> None:
+    several = [
+        each
+        for name in ("hockney", "osu")
+        for each in messages(most_B=MIB, operation="pingping", **{**PAIR, "source": name})
+    ]
+    assert any("2 measured configurations answer" in text for text in costs(tmp_path, several).warnings)
 
 
 def test_what_was_not_measured_is_named(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ class Messages:
     `ends`: the 95 % interval of `one_way_s` as two ratios to it, for each of `SIZES_B`; None where there is none.
     `between_ends`: the same of `between_s`, where that was measured by itself; None: it is as uncertain.
     `both_ways_s`: as `one_way_s`, where another message goes the other way; None where that was not measured.
+    `both_ways_ends`: its interval, as `between_ends`.
     """
 
     one_way_s: Array
@@ -51,6 +52,7 @@ class Messages:
     ends: tuple[Array, Array] | None = None
     between_ends: tuple[Array, Array] | None = None
     both_ways_s: Array | None = None
+    both_ways_ends: tuple[Array, Array] | None = None
 
     def at_end(self, end: int) -> Messages | None:
         """The messages at the low (0) or the high (1) end of their interval at every size; None without one.
@@ -60,15 +62,17 @@ class Messages:
         if self.ends is None:
             return None
         ratio, of_between = self.ends[end], (self.between_ends or self.ends)[end]
+        of_both_ways = (self.both_ways_ends or self.ends)[end]
         return replace(
             self,
             one_way_s=self.one_way_s * ratio,
             send_s=self.send_s * float(ratio[0]),
             receive_s=self.receive_s * float(ratio[0]),
             between_s=self.between_s * of_between,
-            both_ways_s=None if self.both_ways_s is None else self.both_ways_s * ratio,
+            both_ways_s=None if self.both_ways_s is None else self.both_ways_s * of_both_ways,
             ends=None,
             between_ends=None,
+            both_ways_ends=None,
         )
 
     @classmethod
@@ -130,12 +134,17 @@ class Messages:
         From half of the time between two messages, where both ways at once take hardly longer than one, to all
         of it, where they take twice as long.
         """
+        share = self.longer_share
+        return np.where(share > 0, (1 + share) / 2 * self.between_s, 0.0)
+
+    @property
+    def longer_share(self) -> Array:
+        """By how much longer a message's bytes take where another goes the other way, 0 to 1, at `SIZES_B`."""
         if self.both_ways_s is None:
             return np.zeros_like(SIZES_B)
         bytes_s = np.maximum(self.one_way_s - self.one_way_s[0], 0.0)
         longer_s = np.clip(self.both_ways_s - self.one_way_s, 0.0, bytes_s)
-        share = np.divide(longer_s, bytes_s, out=np.zeros_like(SIZES_B), where=bytes_s > 0)
-        return np.where(share > 0, (1 + share) / 2 * self.between_s, 0.0)
+        return np.asarray(np.divide(longer_s, bytes_s, out=np.zeros_like(SIZES_B), where=bytes_s > 0))
 
     @property
     def transfer_s(self) -> Array:
@@ -230,8 +239,19 @@ def measured_messages(
     if rates:
         messages = _with_rate(messages, rates[0], origin)
     if meeting := _alike(machine, entry, "pingping"):
-        messages = replace(messages, both_ways_s=_times(meeting[0]))
-    said = [text for several in filter(None, (entries, rates)) for text in _stand_ins(several, can_choose)]
+        ends = _ends(meeting[0])
+        messages = replace(
+            messages,
+            ends=None if ends is None else messages.ends,
+            both_ways_s=_times(meeting[0]),
+            both_ways_ends=ends,
+        )
+        if rates and rates[0].operation == "bidirectional":
+            # What both directions share is in it, and comes again with each message of either.
+            messages = replace(messages, between_s=messages.between_s / (1 + messages.longer_share))
+    said = [
+        text for several in filter(None, (entries, rates, meeting)) for text in _stand_ins(several, can_choose)
+    ]
     largest_B = max((point.size_B for point in entry.measurements.points), default=None)
     return MeasuredMessages(messages, largest_B, said)
 
