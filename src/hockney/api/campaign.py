@@ -21,7 +21,7 @@ from hockney.machine.locality import read
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.measured import hosts_of
 from hockney.records.contents import Contents
-from hockney.records.keys import TRANSFERS
+from hockney.records.keys import ENTRIES
 
 if TYPE_CHECKING:
     from hockney.api.evaluation import Evaluation
@@ -77,7 +77,7 @@ class Campaign:
     def has_rings_alone(self) -> bool:
         """Whether there are rings, and nothing of which a machine file is made."""
         operations = set(self.table["operation"].unique())
-        return bool(self.rings) and not self.contents.effects and not operations & set(TRANSFERS)
+        return bool(self.rings) and not self.contents.effects and not operations & set(ENTRIES)
 
     def fit(self, topology: str = "", *, progress: Doing = unsaid) -> Machine:
         """Every model fitted to every configuration, as `fitted`."""

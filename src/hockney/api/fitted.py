@@ -17,7 +17,7 @@ from hockney.machine.select import collective_title
 from hockney.machine.shipped import MACHINE
 from hockney.models.views import VIEWS
 from hockney.records.folder import beside
-from hockney.records.keys import TRANSFERS
+from hockney.records.keys import ENTRIES
 from hockney.report.views.render import oversubscription, overview
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class FittedFile:
         if self.machine is None:
             curves = [ring.curve for ring in self.rings]
             titles = [curve.title_among(curves) for curve in curves]
-            end = f"no machine file: none of {', '.join(TRANSFERS)} was measured"
+            end = f"no machine file: none of {', '.join(ENTRIES)} was measured"
             return [*_ring_lines(self.rings, titles), end]
         models = sorted(self.machine.collectives, key=lambda model: bool(model.algorithm))
         return [

@@ -19,7 +19,7 @@ from hockney.machine.formula import formulas
 from hockney.machine.measured import Throughput, pairs_of, surest, throughputs
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.records.columns import SAME_RANKS, SCALE
-from hockney.records.keys import TRANSFERS
+from hockney.records.keys import ENTRIES
 from hockney.records.record import LOCALITIES
 from hockney.records.series import Series
 from hockney.records.table import DIRECTIONS
@@ -233,7 +233,7 @@ def by_crowd(selection: Sequence[MessageCurve], crowd: int) -> dict[str, list[Me
 
 
 def _order(entry: Entry) -> tuple[object, ...]:
-    operation = TRANSFERS.index(entry.operation) if entry.operation in TRANSFERS else len(TRANSFERS)
+    operation = ENTRIES.index(entry.operation) if entry.operation in ENTRIES else len(ENTRIES)
     locality = LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
     natural = [(key, _natural(entry.other[key])) for key in sorted(entry.other)]
     variant = (entry.variant not in ("default", ""), entry.variant)

@@ -26,7 +26,7 @@ from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, View, Views
-from hockney.records.keys import TRANSFERS
+from hockney.records.keys import ENTRIES
 from hockney.records.record import LOCALITIES
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.effect_figures import column
@@ -182,7 +182,7 @@ def label(entry: Entry, among: Sequence[Entry]) -> str:
 def _importance(entry: Entry) -> tuple[int, int, int, int]:
     locality = LOCALITIES.index(entry.locality) if entry.locality in LOCALITIES else len(LOCALITIES)
     return (
-        TRANSFERS.index(entry.operation) if entry.operation in TRANSFERS else len(TRANSFERS),
+        ENTRIES.index(entry.operation) if entry.operation in ENTRIES else len(ENTRIES),
         int(entry.variant not in ("", "default")),
         int(entry.cache == "off"),
         locality,
