@@ -6,9 +6,12 @@ from itertools import combinations
 
 import pytest
 
+from hockney.campaign.estimate import series
 from hockney.campaign.pairs import MOST_SEEN, choose, seen
+from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.records.answers import RankPlace
+from hockney.records.keys import PairKey
 from hockney.records.record import Locality
 from hockney.runner.topology import locality
 
@@ -82,3 +85,10 @@ def test_of_hosts_with_many_cores_no_locality_is_lost(hosts: int, found: set[Loc
     chosen = seen(ranks)
     assert len(chosen) <= MOST_SEEN
     assert {locality(a, b) for a, b in combinations(chosen, 2)} == found
+
+
+def test_a_reduction_is_measured_with_warm_caches_alone() -> None:
+    plan = Plan(ranks=2, operations=["pingpong", "reduce_local"], localities=["network"], hosts=["a", "b"])
+    keys = series(plan.model_copy(update={"caches": ["warm", "off"]}))
+    caches = [(key.operation, key.cache) for key in keys if isinstance(key, PairKey)]
+    assert caches == [("pingpong", "warm"), ("pingpong", "off"), ("reduce_local", "warm")]

@@ -66,6 +66,17 @@ def test_a_defect_is_told_apart_from_a_mistake(monkeypatch: pytest.MonkeyPatch) 
     assert json.loads(done.stdout)["error"]["kind"] == "defect"
 
 
+@pytest.mark.parametrize(("package", "kind"), [("lazy_loader", "environment"), ("numpyy", "defect")])
+def test_a_missing_package_is_a_lack_where_hockney_needs_it(
+    package: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacks(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError(f"No module named {package!r}", name=f"{package}.inner")
+
+    monkeypatch.setattr(installation, "diagnose", lacks)
+    assert json.loads(run_hockney("doctor", "--json").stdout)["error"]["kind"] == kind
+
+
 @pytest.mark.parametrize(
     "error",
     [

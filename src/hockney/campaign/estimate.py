@@ -14,7 +14,7 @@ from hockney.campaign.visits_so_far import LEAST_BUDGET_S, VisitsSoFar, visits_o
 from hockney.campaign.work import Work
 from hockney.errors import HockneyError
 from hockney.records.answers import Candidate, Kind
-from hockney.records.keys import COLLECTIVES, MESSAGES, CollectiveKey, Key, PairKey
+from hockney.records.keys import COLLECTIVES, MESSAGES, CollectiveKey, Key, PairKey, caches_of
 from hockney.records.record import Locality
 from hockney.runner.build import is_built
 from hockney.runner.find import find
@@ -143,7 +143,7 @@ def series(plan: Plan) -> list[Key]:
         for name in kernels
         for place in (place for place in places if not plan.localities or place in plan.localities)
         for pair in range(plan.pairs)
-        for cache in plan.caches
+        for cache in caches_of(name, plan.caches)
     ]
     return [*pairs, *collectives.keys(_candidates(plan), plan)]
 

@@ -11,7 +11,7 @@ from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.visits_so_far import samples_asked
 from hockney.records.answers import Measurement
-from hockney.records.keys import COLLECTIVES, MESSAGES, CollectiveKey, Key, PairKey
+from hockney.records.keys import COLLECTIVES, MESSAGES, CollectiveKey, Key, PairKey, caches_of
 from hockney.records.record import Record
 from hockney.runner.session import Refused, Session, operations
 
@@ -55,8 +55,8 @@ class Offer:
             for locality, leader, follower in choose(
                 self._running.described.localities, plan.localities, plan.pairs
             ):
-                for cache in plan.caches:
-                    for name, kernel in self._kernels.items():
+                for name, kernel in self._kernels.items():
+                    for cache in caches_of(name, plan.caches):
                         largest_B[PairKey(name, locality, leader, follower, cache)] = kernel.largest_B
         return largest_B | dict.fromkeys(self._collectives, 0)
 

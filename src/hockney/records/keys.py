@@ -5,6 +5,7 @@ A key has the columns (`hockney.records.columns`) that vary within a launch; the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hockney import _core
@@ -25,6 +26,11 @@ COLLECTIVES = {collective.name: collective for collective in _core.collectives()
 """What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
 ELEMENT_B = 4
 """Reductions add single-precision numbers."""
+
+
+def caches_of(operation: str, asked: Sequence[Cache]) -> Sequence[Cache]:
+    """How the caches may be for an operation between two ranks; a reduction has what it adds in them."""
+    return ["warm"] if operation == REDUCTION else asked
 
 
 def sizes_are_blocks(operation: str) -> bool:

@@ -8,6 +8,7 @@ import errno
 import gc
 import io
 import os
+import re
 import sys
 import traceback
 import unicodedata
@@ -127,6 +128,20 @@ def _limit(error: Exception) -> EnvironmentLack | None:
     )
 
 
+def _missing(error: Exception) -> EnvironmentLack | None:
+    """The package that Hockney is installed with and that an error finds missing; None where it finds none."""
+    from importlib import metadata  # takes as long as all else here
+
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    name, declared = (error.name or "").partition(".")[0], list[str]()
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        declared = [each for each in metadata.requires("hockney") or [] if "extra ==" not in each]
+    if name not in {re.split(r"[^\w-]", each)[0].replace("-", "_") for each in declared}:
+        return None
+    return EnvironmentLack(f"the Python package {name} is missing", "install Hockney anew")
+
+
 def _help_for(arguments: Sequence[str]) -> str:
     """Where the help of the requested verb is; the verbs of a group where the request names none of them."""
     words, at = ["hockney"], app
@@ -219,11 +234,6 @@ def call(words: Sequence[str]) -> int:
             ),
             as_json,
         )
-    except ModuleNotFoundError as error:
-        name = (error.name or "hockney").partition(".")[0]
-        if name == "hockney":
-            raise
-        code = report(EnvironmentLack(f"the Python package {name} is missing", "install Hockney anew"), as_json)
     except typer.Abort:
         code = Incomplete.exit_code
     except BrokenPipeError:
@@ -239,8 +249,8 @@ def call(words: Sequence[str]) -> int:
         refused = RequestError(f"{name}{reading.reason(error)}", "check the name and its rights")
         code = report(_limit(error) or refused, as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
-        if limit := _limit(error):
-            return report(limit, as_json)
+        if lack := _limit(error) or _missing(error):
+            return report(lack, as_json)
         traceback.print_exc()
         defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")
         code = report(defect, as_json)
