@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
-from importlib.abc import InspectLoader, Loader, MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import accumulate
+from pathlib import Path
 from threading import RLock
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -24,13 +25,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from hockney import reading
 from hockney.registry import unit_files
 from hockney.vocabulary import operation
 
 VERBS = "hockney.cli"
 """Where the verbs are that are no group's."""
-BEGINNING = 500
-"""Letters of a verb's file, in which its first line is."""
+BEGINNING_B = 500
+"""Of a verb's file, in which its first line is."""
 _ALL = "--help-all"
 MOST_OPTIONS = 12
 """Options that `--help` shows; `--help-all` shows all."""
@@ -281,7 +283,7 @@ def lines_of(module: str) -> dict[str, str]:
     The file is read as text: a help page needs nothing that the verb works with.
     """
     specification = importlib.util.find_spec(module)
-    loader = specification.loader if specification else None
-    begun = (loader.get_source(module) or "")[:BEGINNING] if isinstance(loader, InspectLoader) else ""
+    path = Path(specification.origin) if specification and specification.origin else None
+    begun = reading.beginning(path, BEGINNING_B).decode("utf-8", "ignore") if path else ""
     lines = re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE)
     return {name: line[0].upper() + line[1:] for names, line in lines for name in names.split("|")}

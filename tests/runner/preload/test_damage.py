@@ -200,7 +200,7 @@ def test_after_damage_the_exit_code_is_the_programs(
     """And a profile that was there before is left as it is."""
     former = written(tmp_path / "p.json", "former")
     for home in ("api.applied", "api.profiled"):
-        monkeypatch.setattr(f"hockney.{home}.run", lambda *_: PreloadedRun(7, '{"ranks'))
+        monkeypatch.setattr(f"hockney.{home}.run", lambda *_, **__: PreloadedRun(7, '{"ranks'))
     words = [str(script(tmp_path / "bin" / "mpirun", BANNER)), "-n", "1", "true"]
     code, out, error = typed("profile", "-o", former, "--json", "--", *words)
     assert (code, answer(out)["output"], former.read_text(encoding="utf-8")) == (7, None, "former")
