@@ -76,7 +76,7 @@ class Calls:
 
     def call(self, name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """The answer; None where the call is refused."""
-        refusals = (TypeError, ValueError, IndexError, OverflowError, self.core.TooLarge)
+        refusals = (TypeError, ValueError, IndexError, OverflowError, self.core.TooLarge, self.core.GoalFault)
         try:
             answer = function(*arguments, **named)
         except refusals as error:

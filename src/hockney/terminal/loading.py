@@ -16,7 +16,7 @@ from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import accumulate
-from pathlib import Path
+from linecache import getlines
 from threading import RLock
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -25,14 +25,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from hockney import reading
 from hockney.registry import unit_files
 from hockney.vocabulary import operation
 
 VERBS = "hockney.cli"
 """Where the verbs are that are no group's."""
-BEGINNING_B = 500
-"""Of a verb's file, in which its first line is."""
+BEGINNING = 10
+"""Lines of a verb's file, in which the first lines of its verbs are."""
 _ALL = "--help-all"
 MOST_OPTIONS = 12
 """Options that `--help` shows; `--help-all` shows all."""
@@ -283,7 +282,6 @@ def lines_of(module: str) -> dict[str, str]:
     The file is read as text: a help page needs nothing that the verb works with.
     """
     specification = importlib.util.find_spec(module)
-    path = Path(specification.origin) if specification and specification.origin else None
-    begun = reading.beginning(path, BEGINNING_B).decode("utf-8", "ignore") if path else ""
+    begun = "".join(getlines(specification.origin or "")[:BEGINNING]) if specification else ""
     lines = re.findall(r'^(?:""")?`hockney (?:\w+ )?([\w|-]+)`: (.+?)(?:"""|$)', begun, re.MULTILINE)
     return {name: line[0].upper() + line[1:] for names, line in lines for name in names.split("|")}
