@@ -46,6 +46,13 @@ def test_fit_prints_the_lines_and_makes_no_machine_file(table: Path, tmp_path: P
     assert [segment["latency_s"] for segment in made["rings"][0]["segments"]] == pytest.approx([3e-7, 8e-7])
 
 
+def test_reductions_beside_rings_make_a_machine_file(table: Path, tmp_path: Path) -> None:
+    sums = [f"s,m,reduce_local,,core,1,2,2,{4 * 2**power},one_way,{1 + 2**power},0" for power in range(8)]
+    written(table, table.read_text(encoding="utf-8") + "\n".join(sums) + "\n")
+    assert "no machine file" not in succeeded("fit", str(table), "-o", str(file := tmp_path / "m.json"))
+    assert file.exists()
+
+
 def test_evaluate_holds_out_every_second_number_of_processes(table: Path) -> None:
     made = evaluate_rings(table)
     # Of 2 … 12 the odd ones, 3 to 11, are held out: eleven counts.
