@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -92,6 +92,15 @@ def beginning(path: Path, size_B: int, hint: str = _HINT) -> bytes:
         return content(path, hint)[:size_B]
     with _opened(path, hint, sys.maxsize, None) as file:
         return file.read(size_B) or b""
+
+
+def unlinked(path: Path, expect: Callable[[os.stat_result], None]) -> bytes:
+    """All of a file that is no link, once `expect` has seen whose it is; OSError where it cannot be read."""
+    # A pipe without a writer would keep a plain open() waiting.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        expect(os.fstat(file.fileno()))
+        return file.read() or b""
 
 
 def lines(path: Path, hint: str = _HINT, *, within: Path | None = None) -> Iterator[tuple[int, bytes]]:

@@ -131,11 +131,7 @@ def recalled(digest: str) -> bytes | None:
     with contextlib.suppress(OSError, EnvironmentLack):
         for each in (cache_root(), folder):
             expect_private(each)
-        # A pipe without a writer would keep a plain open() waiting.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(folder / digest, flags), "rb") as file:
-            _expect_own(os.fstat(file.fileno()), folder / digest)
-            stored = file.read() or b""
+        stored = reading.unlinked(folder / digest, lambda status: _expect_own(status, folder / digest))
         if stored[:_SUM_B] == hashlib.sha256(stored[_SUM_B:]).digest():
             return stored[_SUM_B:]
     return None
