@@ -180,8 +180,7 @@ int main(int count, char** words) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const std::map<std::string, std::function<void(int, int, int)>> programs{
         {"jacobi", jacobi},     {"cg", cg},       {"ring", ring}, {"transpose", transpose},
-        {"training", training}, {"sweep", sweep}, {"farm", farm},
-        {"ahead", ahead}};
+        {"training", training}, {"sweep", sweep}, {"farm", farm}, {"ahead", ahead}};
     const auto found = count > 3 ? programs.find(words[1]) : programs.end();
     if (found == programs.end()) {
         std::fprintf(stderr, "programs NAME ELEMENTS STEPS [ROWS_OF_GRID]\n");
