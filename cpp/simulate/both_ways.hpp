@@ -17,7 +17,7 @@ class BothWays {
     // When a message is through that comes to its rank then, behind and between what was there before.
     Time take(std::int32_t rank, const Time& ready, std::size_t cost, Sums<Time>& sums, Room& room) {
         const auto place = static_cast<std::size_t>(rank);
-        if (place >= taken_.size()) room.resize(taken_, place + 1);
+        room.reach(taken_, place);
         std::vector<Taken>& all = taken_[place];
         room.reserve_next(all);
         const auto first = std::partition_point(all.begin(), all.end(),

@@ -179,10 +179,10 @@ class Evaluator {
     }
 
     void open(std::size_t slot) {
-        if (slot >= arrival_.size()) room_.resize(arrival_, slot + 1);
+        room_.reach(arrival_, slot);
         if (!rendezvous_) return;
-        if (slot >= meeting_.size()) room_.resize(meeting_, slot + 1);
-        if (slot >= left_.size()) room_.resize(left_, slot + 1);
+        room_.reach(meeting_, slot);
+        room_.reach(left_, slot);
         meeting_[slot] = {};
     }
 
@@ -203,7 +203,7 @@ class Evaluator {
         if (rendezvous_ && me.unmet == 0)
             ports_[static_cast<std::size_t>(event.rank)].forget(me.processor.s, room_);
         if (waits_ != nullptr) {
-            if (slot(event) >= started_s_.size()) room_.resize(started_s_, slot(event) + 1);
+            room_.reach(started_s_, slot(event));
             started_s_[slot(event)] = me.processor.s;
         }
         busy(event, me, entry(event, Term::send));
@@ -242,7 +242,7 @@ class Evaluator {
         Time head = has_port ? leave(from, ready, entry(event, Term::gap)) : ready;
         if (cost_s(event, Term::duplex) > 0) both(event, sender, head);
         if (network_ != nullptr && flows(event)) {
-            if (slot(event) >= start_.size()) room_.resize(start_, slot(event) + 1);
+            room_.reach(start_, slot(event));
             start_[slot(event)] = head;
             Event entering = event;
             entering.rank = sender;

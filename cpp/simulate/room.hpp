@@ -49,6 +49,11 @@ class Room {
         reserve(values, size);
         values.resize(size, value);
     }
+    // Until it has this place; those behind it are made together.
+    template <class Value>
+    void reach(std::vector<Value>& values, std::size_t place) {
+        if (place >= values.size()) resize(values, std::max(place + 1, 2 * values.size()));
+    }
     // Before so many more are added.
     template <class Value>
     void reserve_next(std::vector<Value>& values, std::size_t count = 1) {

@@ -147,15 +147,20 @@ class Sums {
     static constexpr std::size_t least_crowd = std::size_t{1} << 22U;
 
     std::int32_t add(std::int32_t before, std::int32_t cost, double times) {
-        room_.reserve_next(trace_);
-        if (trace_.size() > std::numeric_limits<std::int32_t>::max())
-            throw TooLarge("a critical path has more than 2^31 sums\nleave out ranks, or the critical path");
+        if (trace_.size() == trace_.capacity()) grow();
         trace_.push_back({before, cost, times});
         if (owner_ != none) {
             room_.reserve_next(owners_);
             owners_.push_back(owner_);
         }
         return static_cast<std::int32_t>(trace_.size() - 1);
+    }
+
+    // To a power of two.
+    void grow() {
+        if (trace_.size() > std::numeric_limits<std::int32_t>::max())
+            throw TooLarge("a critical path has more than 2^31 sums\nleave out ranks, or the critical path");
+        room_.reserve_next(trace_);
     }
 
     const Costs& costs_;

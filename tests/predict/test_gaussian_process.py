@@ -7,14 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from hockney.predict.gaussian_process import (
-    Array,
-    GaussianProcess,
-    MeasurementSet,
-    ParameterSearch,
-    left_out,
-    matern,
-)
+from hockney.predict.gaussian_process import Array, GaussianProcess, MeasurementSet, ParameterSearch, matern
 
 PLACES = np.array([0.0, 0.3, 1.0, 1.1, 2.5, 4.0])
 VALUES = np.array([0.2, 0.5, -0.3, -0.1, 1.0, 0.4])
@@ -50,7 +43,7 @@ def test_a_process_is_the_normal_distribution_given_its_measurements() -> None:
 
 
 def test_leaving_out_is_a_process_without_the_measurement() -> None:
-    miss, variance = left_out(NOISY, VALUES)
+    miss, variance = process(NOISY, VALUES).left_out()
     for i in range(VALUES.size):
         rest = np.arange(VALUES.size) != i
         mean, explained = process(NOISY[np.ix_(rest, rest)], VALUES[rest]).at(NOISY[[i]][:, rest])

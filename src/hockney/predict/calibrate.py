@@ -274,12 +274,12 @@ class CalibrationGoal:
 
     @classmethod
     def of(
-        cls, replays: Sequence[Replay], measured_s: Array, layout: ParameterLayout, begin: Array
+        cls, scenarios: Sequence[Scenario], measured_s: Array, layout: ParameterLayout, begin: Array
     ) -> CalibrationGoal:
         """Of measured points, with parameters pulled towards `begin`."""
-        ranks = np.array([replay.scenario.ranks for replay in replays], dtype=np.float64)
+        ranks = np.array([scenario.ranks for scenario in scenarios], dtype=np.float64)
         importance = (ranks / ranks.max()) ** _IMPORTANCE
-        share = min(_NEW / len(replays), 1.0)
+        share = min(_NEW / len(scenarios), 1.0)
         return cls(np.log(measured_s), share * importance / importance.mean(), *layout.prior(begin))
 
     def misfit(self, residual: Array, scale: float) -> float:
@@ -346,7 +346,7 @@ def calibrate(
 
     `replayed` is called for each replay of each step.
     """
-    fit = CalibrationGoal.of(replays, measured_s, layout, begin)
+    fit = CalibrationGoal.of([replay.scenario for replay in replays], measured_s, layout, begin)
     theta = best = begin if near is None else near
     residual, farthest = np.full(measured_s.shape, np.inf), _FARTHEST
     for step in range(steps + 1):

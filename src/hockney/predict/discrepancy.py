@@ -14,14 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.predict.gaussian_process import (
-    Array,
-    GaussianProcess,
-    MeasurementSet,
-    ParameterSearch,
-    left_out,
-    matern,
-)
+from hockney.predict.gaussian_process import Array, GaussianProcess, MeasurementSet, ParameterSearch, matern
 from hockney.statistics import CONFIDENCE
 
 _MOST_LEVERAGE = 0.9
@@ -117,8 +110,9 @@ class Discrepancy:
         for mapping, index in _by_mapping(at).items():
             here = at[index]
             measured = MeasurementSet(partial(_kernel, here), residual[index], _noise).weighed(self._parameters)
-            self._processes[mapping] = here, GaussianProcess(measured, self._parameters)
-            miss, variance = left_out(measured.covariance(self._parameters), residual[index])
+            process = GaussianProcess(measured, self._parameters)
+            self._processes[mapping] = here, process
+            miss, variance = process.left_out()
             share = np.minimum(leverage[index], _MOST_LEVERAGE)
             self.left_out[index] = miss / (1 - share)
             # Without the point its parameters are less certain too, which an interval there would say. That the

@@ -50,8 +50,10 @@ class MeasurementSet:
         return covariance
 
     def weighed(self, parameters: Array) -> MeasurementSet:
-        """The same, with the excess of those that are disturbed under these parameters."""
-        return replace(self, excess=outlying(self.covariance(parameters), self.value))
+        """The same, with the excess of those that lie far from what the others say under these parameters: it
+        keeps them from bending the process."""
+        miss, variance = GaussianProcess(self, parameters).left_out()
+        return replace(self, excess=np.where(miss**2 > OUTLIER**2 * variance, miss**2, 0.0))
 
 
 @dataclass(frozen=True)
@@ -114,25 +116,15 @@ class GaussianProcess(KeptByFields):
         white = linalg.solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
         return cross @ self._weights, (white**2).sum(axis=0)
 
+    def left_out(self) -> tuple[Array, Array]:
+        """The residual of each measurement against the prediction from all others, and its variance: eq. 5.12.
 
-def left_out(covariance: Array, value: Array) -> tuple[Array, Array]:
-    """The residual of each measurement against the prediction from all others, and its variance: eq. 5.12.
-
-    Shapes (n,). `covariance` (n, n) with noise, `value` (n,).
-    """
-    # The inverse is that of the factor times its transpose: a third of the work of inverting the whole.
-    inverse, _ = linalg.lapack.dtrtri(_factor(covariance), lower=1)
-    variance = 1 / (inverse**2).sum(axis=0)
-    return (inverse.T @ (inverse @ value)) * variance, variance
-
-
-def outlying(covariance: Array, value: Array) -> Array:
-    """The variance that explains measurements far from what the others say, shape (n,); 0 for the rest.
-
-    `covariance` (n, n) with noise, `value` (n,). On the diagonal it keeps them from bending the process.
-    """
-    miss, variance = left_out(covariance, value)
-    return np.asarray(np.where(miss**2 > OUTLIER**2 * variance, miss**2, 0.0))
+        Shapes (n,).
+        """
+        # The inverse is that of the factor times its transpose: a third of the work of inverting the whole.
+        inverse, _ = linalg.lapack.dtrtri(self._factor, lower=1)
+        variance = 1 / (inverse**2).sum(axis=0)
+        return (inverse.T @ (inverse @ self.measured.value)) * variance, variance
 
 
 def _factor(covariance: Array) -> Array:

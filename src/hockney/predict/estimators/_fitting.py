@@ -36,6 +36,8 @@ _FEW = 100
 """Points that say whether a protocol is worth to be tried on all of these."""
 _BELIEVE = 10.0
 """Gain in log-likelihood from which on a protocol is believed."""
+_PROMISED = 0.5
+"""Share of it that the paths of one simulation must promise before a protocol is calibrated."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
@@ -159,15 +161,9 @@ class CalibratedFit:
         trial = self._trial(self.sizes > _HELD_B)
         if trial.size < FEWEST:
             return
-        least = np.inf
-        for held_B, has_port in ((_HELD_B, False), (np.inf, False), (_HELD_B, True)):
-            before = self.held_above_B, self.has_port
-            self.held_above_B, self.has_port = held_B, has_port
-            loss = self.fitted(self.layout(), trial).loss
-            if loss < least - _BELIEVE:
-                least = loss
-            else:
-                self.held_above_B, self.has_port = before
+        choices = ((_HELD_B, False), (np.inf, False), (_HELD_B, True))
+        layouts = [replace(self.layout(), held_above_B=held_B, has_port=has_port) for held_B, has_port in choices]
+        self.held_above_B, self.has_port = choices[self._best(layouts, trial)]
 
     def rendezvous(self) -> dict[str, float]:
         """Rendezvous limit in bytes of each schedule whose times support one.
@@ -179,20 +175,41 @@ class CalibratedFit:
             trial = self._trial(self.labels == label)
             over = {limit_B: int((self.sizes[trial] > limit_B).sum()) for limit_B in _RENDEZVOUS_B}
             tried = [limit_B for limit_B, count in over.items() if FEWEST <= count <= trial.size - FEWEST]
-            if not tried:
-                continue
-            if trial.size > _FEW:
-                few = trial[:: -(-trial.size // _FEW)]
-                least = self.fitted(self.layout(), few).loss
-                losses = {each_B: self.fitted(self.layout(above_B={label: each_B}), few).loss for each_B in tried}
-                enough = least - _BELIEVE * few.size / trial.size
-                tried = [each_B for each_B in tried if losses[each_B] < enough]
-            best = self.fitted(self.layout(), trial).loss if tried else 0.0
-            for candidate in tried:
-                loss = self.fitted(self.layout(above_B={label: candidate}), trial).loss
-                if loss < best - _BELIEVE:
-                    best, limits_B[label] = loss, candidate
+            layouts = [self.layout(), *(self.layout(above_B={label: limit_B}) for limit_B in tried)]
+            if best := self._best(layouts, trial):
+                limits_B[label] = tried[best - 1]
         return limits_B
+
+    def _best(self, layouts: Sequence[ParameterLayout], trial: Index) -> int:
+        """Which of these explains the trial points: the first, unless another is believed to explain them better.
+
+        Few points, and the paths of one simulation, show which ones are worth to be calibrated.
+        """
+        if len(layouts) == 1:
+            return 0
+        few = trial[:: -(-trial.size // _FEW)]
+        promised = [self._settled(layout, self._paths(layout, few), few) for layout in layouts]
+        enough = promised[0] - _PROMISED * _BELIEVE * few.size / trial.size
+        if not (left := [number for number, loss in enumerate(promised) if loss < enough]):
+            return 0
+        best, least = 0, self.fitted(layouts[0], trial).loss
+        for number in left:
+            if (loss := self.fitted(layouts[number], trial).loss) < least - _BELIEVE:
+                best, least = number, loss
+        return best
+
+    def _paths(self, layout: ParameterLayout, index: Index) -> Paths:
+        """The critical paths of these points under the parameters from which trials begin."""
+        near = self._begun(layout)
+        return Paths.critical(self._recorded(layout, index, near), layout, near, self._replay)[0]
+
+    def _settled(self, layout: ParameterLayout, paths: Paths, index: Index) -> float:
+        """The loss of the parameters that settle on these paths: what a calibration comes to if no other turns
+        out to be critical."""
+        scenarios, begin = self._scenarios(index), layout.start(self.start)
+        fit = CalibrationGoal.of(scenarios, self.measured_s[index], layout, begin)
+        theta = fit.settled(paths, self._begun(layout))
+        return fit.unlikely(theta, fit.observed_ln - paths.ln_s(theta))
 
     def step(self, above_B: dict[str, float]) -> float:
         """The number of ranks from which on the network costs more; infinity where the times support none."""
@@ -202,18 +219,12 @@ class CalibratedFit:
         if is_spread.sum() < FEWEST or not late:
             return np.inf
         trial = self._trial(is_spread, 4 * _TRIAL)
-        layout = self.layout(above_B=above_B)
-        near = self._begun(layout)
-        replays = self._recorded(layout, trial, near)
-        paths, _ = Paths.critical(replays, layout, near, self._replay)
+        paths = self._paths(self.layout(above_B=above_B), trial)
 
         def loss(step_from: float) -> float:
             # Without the step its parameters are where it costs nothing: the paths are those of the others.
             tried = self.layout(step_from, above_B)
-            fit = CalibrationGoal.of(replays, self.measured_s[trial], tried, tried.start(self.start))
-            of_step = Paths(paths.points, tried)
-            theta = fit.settled(of_step, near)
-            return fit.unlikely(theta, fit.observed_ln - of_step.ln_s(theta))
+            return self._settled(tried, Paths(paths.points, tried), trial)
 
         best, step_from = loss(np.inf), np.inf
         for candidate in late:

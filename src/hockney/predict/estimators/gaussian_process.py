@@ -18,13 +18,7 @@ from scipy import linalg
 
 from hockney.predict.estimators._places import SURFACE, places
 from hockney.predict.estimators.base import Array, GroupModels, Training, estimators
-from hockney.predict.gaussian_process import (
-    GaussianProcess,
-    MeasurementSet,
-    ParameterSearch,
-    left_out,
-    matern,
-)
+from hockney.predict.gaussian_process import GaussianProcess, MeasurementSet, ParameterSearch, matern
 from hockney.predict.points import positions
 from hockney.statistics import CONFIDENCE, NORMAL_6
 
@@ -41,9 +35,14 @@ _BEND_B = 4096.0
 
 def _kernel(a: Array, b: Array, parameters: Array) -> Array:
     """Covariance of places a (n, 3) and b (m, 3); nodes and ranks a node share their lengths."""
-    apart = [np.abs(a[:, i, None] - b[:, i]) for i in range(3)]
-    long, short = (parameters[i] ** 2 * matern(parameters[[i + 1, i + 2, i + 1]], *apart) for i in (0, 3))
-    return np.asarray(long + short)
+    parts = [np.full((len(a), len(b)), parameters[i] ** 2) for i in (0, 3)]
+    for axis, length in enumerate((1, 2, 1)):
+        # Of many places few differ along an axis.
+        (of_a, row), (of_b, column) = (np.unique(each[:, axis], return_inverse=True) for each in (a, b))
+        if (apart := np.abs(of_a[:, None] - of_b)).any():
+            for part, first in zip(parts, (0, 3), strict=True):
+                part *= matern(parameters[[first + length]], apart).take(row, axis=0).take(column, axis=1)
+    return np.asarray(sum(parts))
 
 
 def _noise(parameters: Array) -> float:
@@ -118,9 +117,9 @@ def surfaces_of(training: Training) -> Surfaces:
     unseen = np.full(len(at), np.nan)
     for key, index in chosen.items():
         measured = _measured(at[index], residual[index], parameters)
-        unseen[index], variance = left_out(measured.covariance(parameters), residual[index])
-        factor = max(NORMAL_6, float(np.quantile(np.abs(unseen[index]) / np.sqrt(variance), CONFIDENCE)))
         process = GaussianProcess(measured, parameters)
+        unseen[index], variance = process.left_out()
+        factor = max(NORMAL_6, float(np.quantile(np.abs(unseen[index]) / np.sqrt(variance), CONFIDENCE)))
         surfaces[key] = Surface(trend, parameters, at[index], process, factor)
     return Surfaces(SURFACE, surfaces, "are of algorithms or placements that were not trained", unseen)
 
