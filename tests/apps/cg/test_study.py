@@ -28,6 +28,11 @@ def request(study: CgStudy, *, is_simulated: bool = False) -> dict[str, int | fl
     return asked
 
 
+def grids_of(study: CgStudy) -> list[Grid]:
+    asked = (keys for _, _, keys in study.requests(is_simulated=True))
+    return [Grid(*(int(keys[f"p{axis}"]) for axis in "xyz")) for keys in asked]
+
+
 def shown(records: list[AppRecord]) -> Table:
     (table,) = (part for part in CgRuns(records).text() if not isinstance(part, str))
     return table
@@ -67,8 +72,6 @@ def test_sizes() -> None:
     [
         ({"variants": "fast"}, "--formulation"),
         ({"halo": "fast"}, "--exchange"),
-        ({"faces": "fast"}, "--faces"),
-        ({"stores": "fast"}, "--stores"),
         ({"eps": 1.0}, "--tolerance"),
         ({"eps": float("nan")}, "--tolerance"),
         ({"iterations": 0}, "--iterations"),
@@ -86,7 +89,7 @@ def test_what_no_launch_could_do_is_refused_before(choices: dict[str, Any], text
 
 
 def test_every_grid_that_fits() -> None:
-    wanted = CgStudy(ranks=(12,), sizes=(FLAT,), every_grid=True)
+    wanted = CgStudy(ranks=(12,), sizes=(FLAT,), grids=("all",))
     # 1 × 12 has more processes than the 8 unknowns along y, and z has one.
     assert wanted.grids_on(12, FLAT[1]) == [
         Grid(12, 1, 1),
@@ -149,8 +152,10 @@ def test_what_is_wrong() -> None:
 def test_grids_are_kept_and_bring_their_ranks() -> None:
     both = checked(CgStudy, {"grids": ["2x1", "1x2", "2x3"], "sizes": ["12x8"]}, "run cg")
     assert both.ranks == (2, 6)
-    assert [grid for _, _, _, grid, _ in both.problems()] == [Grid(2, 1, 1), Grid(1, 2, 1), Grid(2, 3, 1)]
-    assert checked(CgStudy, {"grids": ["all"], "ranks": "4"}, "run cg").every_grid
+    assert grids_of(both) == [Grid(2, 1, 1), Grid(1, 2, 1), Grid(2, 3, 1)]
+    assert len(grids_of(checked(CgStudy, {"grids": ["all"], "ranks": "4"}, "run cg"))) == 6
+    with pytest.raises(RequestError, match="every other grid"):
+        checked(CgStudy, {"grids": ["all", "2x2"], "ranks": "4"}, "run cg")
     # 1 × 2 cuts 12 connections, 2 × 1 only 8: what is named does not decide about other numbers of ranks.
     mixed = checked(CgStudy, {"grids": ["1x4"], "ranks": "2,4", "sizes": ["12x8"]}, "run cg")
-    assert [grid for _, _, _, grid, _ in mixed.problems()] == [Grid(2, 1, 1), Grid(1, 4, 1)]
+    assert grids_of(mixed) == [Grid(2, 1, 1), Grid(1, 4, 1)]

@@ -112,7 +112,7 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
         (["--grid", "24x1x1", "--ranks", "0"], "0 is none of 1 to"),
         (["--grid", "all"], "needs --ranks"),
         (["--grid", "all", "--grid", "8x1x1", "--ranks", "8"], "holds every other"),
-        (["--grid", "24x1x1", "--subdomain", "0"], "not 0"),
+        (["--grid", "24x1x1", "--subdomain", "0"], "greater than or equal to 1"),
         (["--grid", "24x1x1", "--serial-time", "0s"], "serial time must be positive"),
         (["--grid", "24x1x1", "--network", "-1us,1GB/s"], "'-1us' is not a time"),
         (["--grid", "24x1x1", "--network", "1us,0GB/s"], "moves nothing"),

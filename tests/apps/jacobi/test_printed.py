@@ -10,20 +10,12 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi.printed import MODELS, Halo, HaloModel, WeakScalingCase, predict, rank, weak_scaling
+from hockney.apps.jacobi.printed import MODELS, HaloModel, WeakScalingCase, predict, rank, weak_scaling
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
 from hockney.errors import RequestError
 
-CASE = WeakScalingCase(subdomain=10, serial_time_s=1.0, latency_s=0.0, bandwidth_B_per_s=1.0)
-TENTH = HaloModel(
-    "a tenth of T_s per direction", lambda _case, grid: Halo(grid.directions, 0, 0.1 * grid.directions)
-)
-
-
-def of_share(*shares: float) -> HaloModel:
-    """Communication takes these shares of the time along 1, 2 and 3 directions: T_c = T_s s / (1 − s)."""
-    times = [0.0, *(share / (1 - share) for share in shares)]
-    return HaloModel("given", lambda _case, grid: Halo(grid.directions, 0, times[grid.directions]))
+CASE = WeakScalingCase(subdomain=10, serial_time_s=1.0, latency_s=0.1, bandwidth_B_per_s=1e30)
+TENTH = HaloModel("a tenth of T_s per direction", k=1, latencies=1)
 
 
 def test_the_numbers_of_a_prediction() -> None:
@@ -61,8 +53,8 @@ def test_every_grid_of_48_has_a_place() -> None:
 
 
 def test_communication_grows_with_the_directions() -> None:
-    steps = weak_scaling(of_share(0.05, 0.09, 0.11), CASE)
-    assert [step.communication_share for step in steps] == pytest.approx([0.05, 0.09, 0.11])
+    steps = weak_scaling(TENTH, CASE)
+    assert [step.communication_share for step in steps] == pytest.approx([0.1 / 1.1, 0.2 / 1.2, 0.3 / 1.3])
     # Two processes in each direction are the fewest that have a neighbour there.
     assert [(step.directions, step.ranks) for step in steps] == [(1, 2), (2, 4), (3, 8)]
 
@@ -89,9 +81,9 @@ def test_a_case_that_cannot_be_is_refused(wrong: dict[str, float]) -> None:
 
 
 def test_times_out_of_range_are_refused() -> None:
-    endless = HaloModel("endless", lambda _case, _grid: Halo(1, 0, math.inf))
+    endless = dataclasses.replace(CASE, latency_s=1e308)
     with pytest.raises(RequestError, match="out of range"):
-        predict(endless, CASE, Grid(2, 1, 1))
+        predict(TENTH, endless, Grid(2, 2, 1))
 
 
 PER_FACE = MODELS["weak_scaling_jacobi"]

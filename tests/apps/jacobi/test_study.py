@@ -61,10 +61,10 @@ def test_no_other_grid_cuts_through_fewer(cells: Extents, ranks: int) -> None:
 def test_strong_and_weak_scaling() -> None:
     strong = JacobiStudy(ranks=(1, 2, 4), cells=Extents(100, 100, 100))
     assert strong.scaling == "strong"
-    assert [cells for _, cells, _ in strong.problems()] == [Extents(100, 100, 100)] * 3
+    assert [cells for _, cells, _ in strong.requests(is_simulated=True)] == [Extents(100, 100, 100)] * 3
     weak = JacobiStudy(ranks=(1, 2, 8), subdomain=50)
     assert weak.scaling == "weak"
-    assert [cells for _, cells, _ in weak.problems()] == [
+    assert [cells for _, cells, _ in weak.requests(is_simulated=True)] == [
         Extents(50, 50, 50),
         Extents(50, 50, 100),
         Extents(100, 100, 100),
@@ -82,12 +82,8 @@ def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
     [
         ({"cells": "8", "subdomain": 8}, "either as --size or as --subdomain"),
         ({"cells": "8", "halo": "pigeon"}, "--exchange 'pigeon'"),
-        ({"cells": "8", "faces": "long"}, "--faces 'long'"),
-        ({"cells": "8", "stores": "none"}, "--stores 'none'"),
-        ({"cells": "8", "instructions": "mmx"}, "--instructions 'mmx'"),
         ({"cells": "8", "grids": ["3x1x1"]}, "has 3 processes, not 2"),
         ({"cells": "1x8x8", "grids": ["2x1x1"]}, "more processes"),
-        ({"cells": "8", "compute": False, "faces": "datatype"}, "no fields"),
         ({"cells": "8", "cell_s": "-1s"}, "cell-time"),
         ({"subdomain": 10**6}, "at most"),
         ({"cells": "8", "iterations": 0}, "--iterations"),

@@ -69,7 +69,7 @@ def test_every_face_is_sent_once_and_received_once(how: Exchange) -> None:
     stencil = Stencil((8, 6, 4), Grid(2, 3, 1), how)
     script = Script(stencil.ranks)
     inner = np.full(stencil.ranks, 1e-6)
-    exchange(script, stencil, [inner, 2 * inner], packed=True)
+    exchange(script, stencil, [inner, 2 * inner])
     schedule = script.schedule()
     sent = {
         (r, s.peer, s.source.length_B)

@@ -24,10 +24,8 @@ def surroundings(tuned: Tuned = Tuned()) -> Surroundings:  # noqa: B008 - frozen
     return Surroundings(costs, lambda _: None, tuned)
 
 
-def step(
-    grid: Grid, how: Exchange = "nonblocking", sums: str | None = None, variant: Variant = "fused"
-) -> StencilStep:
-    return StencilStep(Stencil((64, 64, 64), grid, how), CELL_S, sums=sums, variant=variant)
+def step(grid: Grid, how: Exchange = "nonblocking", variant: Variant | None = None) -> StencilStep:
+    return StencilStep(Stencil((64, 64, 64), grid, how), CELL_S, variant)
 
 
 def test_alone_there_is_only_computation() -> None:
@@ -70,7 +68,7 @@ def test_sendrecv_goes_side_after_side() -> None:
 @pytest.mark.parametrize(("ranks", "rounds"), [(2, 1), (4, 2), (8, 3)])
 def test_cg_adds_two_sums(ranks: int, rounds: int) -> None:
     jacobi = iteration(step(Grid(ranks, 1, 1)), surroundings())
-    made = iteration(step(Grid(ranks, 1, 1), sums="recursive_doubling"), surroundings())
+    made = iteration(step(Grid(ranks, 1, 1), variant="fused"), surroundings())
     sum_s = rounds * (L + 2 * O + 8 * G)
     assert made.further_s == pytest.approx(jacobi.further_s + 2 * sum_s, rel=0.01)
 
@@ -78,14 +76,14 @@ def test_cg_adds_two_sums(ranks: int, rounds: int) -> None:
 @pytest.mark.parametrize("variant", ["reference", "fused", "joint", "single_sweep"])
 def test_formulations_of_the_same_computation_take_the_same(variant: Variant) -> None:
     """Where what is done before the first sum changes, the sum of all does not."""
-    fused = iteration(step(Grid(4, 2, 1), sums="recursive_doubling"), surroundings())
-    other = iteration(step(Grid(4, 2, 1), sums="recursive_doubling", variant=variant), surroundings())
+    fused = iteration(step(Grid(4, 2, 1), variant="fused"), surroundings())
+    other = iteration(step(Grid(4, 2, 1), variant=variant), surroundings())
     assert other.further_s == pytest.approx(fused.further_s)
 
 
 def test_a_pipelined_sum_travels_beside_the_operator() -> None:
-    fused = iteration(step(Grid(8, 1, 1), sums="recursive_doubling"), surroundings())
-    pipelined = iteration(step(Grid(8, 1, 1), sums="recursive_doubling", variant="pipelined"), surroundings())
+    fused = iteration(step(Grid(8, 1, 1), variant="fused"), surroundings())
+    pipelined = iteration(step(Grid(8, 1, 1), variant="pipelined"), surroundings())
     # One sum is gone, the other hidden behind the exchange or the exchange behind it.
     assert pipelined.further_s < fused.further_s - 2 * 3 * (L + 2 * O) * 0.9
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field, model_validator
 
-from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import (
     ABOUT_PREDICTION,
     SUMS,
@@ -26,8 +26,6 @@ from hockney.fields import Option, Without
 from hockney.report.application import App, Question, apps
 from hockney.units import Extents
 from hockney.words import listed, words
-
-Stores = Literal["auto", "plain", "streaming"]
 
 MOST_ITERATIONS = 10**6
 USUAL_SIZE = "100x100x100"
@@ -61,7 +59,6 @@ class CgStudy(StencilStudy):
             show=",".join,
         ),
     ] = ("single_sweep",)
-    stores: Stores = "auto"
     eps: Annotated[
         float,
         Option(
@@ -97,44 +94,30 @@ class CgStudy(StencilStudy):
             raise RequestError(f"--iterations must be from 1 to {MOST_ITERATIONS}", "for example 100")
         if not self.eps >= 0:
             raise RequestError(f"--tolerance must be from 0 to below 1, not {self.eps:g}", "for example 1e-6")
-        if not self.compute and (self.eps > 0 or self.faces != "packed" or self.solution):
+        if not self.compute and (self.eps > 0 or self.solution):
             raise RequestError(
                 "without computing nothing converges and there is nothing to write",
-                "give --iterations and leave out --solution and faces",
+                "give --iterations and leave out --solution",
             )
-        count = len(self.problems())
+        count = len(list(self.requests(is_simulated=True)))
         if self.solution and count > 1:
             raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
         return self
 
-    def problems(self) -> list[tuple[int, int, Extents, Grid, Variant]]:
-        """Every run as ranks, dimensions, unknowns, grid and variant."""
-        return [
-            (ranks, dimensions, cells, grid, variant)
-            for dimensions, cells in self.sizes
-            for ranks in self.ranks
-            for grid in self.grids_on(ranks, cells)
-            for variant in self.variants
-        ]
-
     def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
-        """The keys of the program's requests."""
-        for ranks, dimensions, cells, grid, variant in self.problems():
-            yield (
-                ranks,
-                cells,
-                {
-                    **self.parameters_on(cells, grid),
-                    "dimensions": dimensions,
-                    "variant": variant,
-                    "stores": self.stores,
-                    "eps": self.eps,
-                    "iterations": self.iterations,
-                    "replace_every": self.replace_every,
-                    "stream": STREAMED if self.compute and not is_simulated else 0,
-                    "file": quote(str(self.solution.absolute())) if self.solution else "",
-                },
-            )
+        """Each size on each number of ranks, grid and formulation."""
+        own: Parameters = {
+            "stores": "auto",
+            "eps": self.eps,
+            "iterations": self.iterations,
+            "replace_every": self.replace_every,
+            "stream": STREAMED if self.compute and not is_simulated else 0,
+            "file": quote(str(self.solution.absolute())) if self.solution else "",
+        }
+        for (dimensions, cells), ranks in product(self.sizes, self.ranks):
+            for grid, variant in product(self.grids_on(ranks, cells), self.variants):
+                asked = {**self.parameters_on(cells, grid), "dimensions": dimensions, "variant": variant}
+                yield ranks, cells, asked | own
 
     def sized(self, asked: Parameters, cells: Extents) -> str:
         """The option that asks for so many unknowns."""

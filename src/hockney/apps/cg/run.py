@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from hockney import writing
@@ -13,9 +12,9 @@ from hockney.apps.cg.app import CgStudy, Pictures
 from hockney.apps.cg.picture import convergence, solution
 from hockney.apps.cg.solution import describe, description, part, read
 from hockney.apps.cg.solved import RUNS, last_norm, name_of, solved_runs
-from hockney.apps.launched import Told, records
+from hockney.apps.launched import Told
 from hockney.apps.stencil.grids import cells_of
-from hockney.apps.stencil.run import asking
+from hockney.apps.stencil.run import ran
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
@@ -60,8 +59,7 @@ def run(told: Told, study: CgStudy, pictures: Pictures, launching: AppLaunching)
     _check_places(study, pictures)
     if study.solution and len(launching.variants) > 1:
         raise RequestError("several launches would write to the same file", "ask for one --variant")
-    placed = launching.model_copy(update={"ranks": max(study.ranks)})
-    runs = records(told, partial(asking, "cg", study), placed, has_free_cells=not study.cell_s)
+    runs = ran("cg", told, study, launching)
     if study.solution:
         _describe(study.solution, runs[0])
         if pictures.figure:

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.options import (
     ABOUT_PREDICTION,
     MOST_CELLS,
     Parameters,
     StencilCase,
     StencilStudy,
+    Subdomain,
     parse_cells,
 )
 from hockney.campaign.plan import AppLaunching
@@ -22,9 +22,6 @@ from hockney.fields import Option, Without
 from hockney.report.application import App, Question, apps
 from hockney.units import Extents, parse_time
 from hockney.words import listed
-
-Stores = Literal["auto", "regular", "non_temporal"]
-Instructions = Literal["auto", "avx512", "avx2", "portable"]
 
 Formula = Literal["weak_scaling_jacobi", "weak_scaling_jacobi_per_message"]
 FORMULAS: tuple[Formula, ...] = get_args(Formula)
@@ -45,16 +42,12 @@ class JacobiStudy(StencilStudy):
             read=parse_cells,
         ),
     ] = None
-    subdomain: Annotated[
-        int | None, Option("Cells along each side of the cube that each rank has."), Field(ge=1)
-    ] = None
+    subdomain: Subdomain = None
     iterations: Annotated[int, Option("Number of sweeps in a repetition."), Field(ge=1)] = 10
     threads: Annotated[int, Option(), Field(ge=1, le=4096)] = 1
     block_rows: int | None = Field(
         default=None, ge=1, description="of a block along y; none: what the caches keep"
     )
-    stores: Stores = "auto"
-    instructions: Instructions = "auto"
 
     @model_validator(mode="before")
     @classmethod
@@ -71,9 +64,7 @@ class JacobiStudy(StencilStudy):
                 "give the size either as --size or as --subdomain",
                 "--size 400 for the same box on any number of ranks, --subdomain 200 for a cube on each rank",
             )
-        if not self.compute and self.faces != "packed":
-            raise RequestError("without computing there are no fields to send from", "leave out faces")
-        self.problems()
+        list(self.requests(is_simulated=True))
         return self
 
     @property
@@ -81,34 +72,24 @@ class JacobiStudy(StencilStudy):
         """`strong` where the box is the same on any number of ranks, `weak` where each rank's cube is."""
         return "strong" if self.cells else "weak"
 
-    def problems(self) -> list[tuple[int, Extents, Grid]]:
-        """Every run as ranks, whole box and process grid; RequestError where they do not fit."""
-        return [
-            (ranks, self._whole(grid), grid) for ranks in self.ranks for grid in self.grids_on(ranks, self.cells)
-        ]
-
-    def _whole(self, grid: Grid) -> Extents:
-        cells = self.cells or Extents(*((self.subdomain or 0) * count for count in grid))
-        if max(cells) > MOST_CELLS:
-            raise RequestError(f"there are at most {MOST_CELLS} cells along a direction, not {max(cells)}", "")
-        return cells
-
     def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
-        """The keys of the program's requests."""
-        for ranks, cells, grid in self.problems():
-            yield (
-                ranks,
-                cells,
-                {
-                    **self.parameters_on(cells, grid),
-                    "iterations": self.iterations,
-                    "threads": self.threads,
-                    "instructions": self.instructions,
-                    "stores": self.stores,
-                    "block_rows": self.block_rows or 0,
-                    "bound": int(self.compute and not is_simulated),
-                },
-            )
+        """Each number of ranks on each of its grids."""
+        own: Parameters = {
+            "iterations": self.iterations,
+            "threads": self.threads,
+            "instructions": "auto",
+            "stores": "auto",
+            "block_rows": self.block_rows or 0,
+            "bound": int(self.compute and not is_simulated),
+        }
+        for ranks in self.ranks:
+            for grid in self.grids_on(ranks, self.cells):
+                cells = self.cells or grid.times(self.subdomain or 0)
+                if max(cells) > MOST_CELLS:
+                    raise RequestError(
+                        f"there are at most {MOST_CELLS} cells along a direction, not {max(cells)}", ""
+                    )
+                yield ranks, cells, self.parameters_on(cells, grid) | own
 
     def sized(self, asked: Parameters, cells: Extents) -> str:
         """The option that asks for such a box, or for a cube on each rank within it."""

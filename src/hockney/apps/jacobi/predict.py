@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated
 
@@ -257,7 +257,7 @@ def _predict(case: JacobiCase, name: Formula) -> JacobiPrediction:
             links.bandwidth_B_per_s.value,
             ranks_on_core(case, grid.ranks),
         )
-        predictions[grid] = replace(predict_formula(model, cases[grid], grid), links=links)
+        predictions[grid] = predict_formula(model, cases[grid], grid, links)
     ranked = [
         _ranked(ranks, rank(predictions[grid] for grid in group)) for ranks, group in by_ranks(grids).items()
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pydantic import computed_field
@@ -53,20 +53,12 @@ class WeakScalingCase:
 
 
 @dataclass(frozen=True)
-class Halo:
-    """What a rank exchanges in a sweep: the model's own count `k`, `size_B` bytes, in `time_s` seconds."""
-
-    k: int
-    size_B: int
-    time_s: float
-
-
-@dataclass(frozen=True)
 class HaloModel:
-    """`formula` in words for people; `halo` the exchange of the rank with the most neighbours."""
+    """`formula` for people; how much `k` counts for a direction with several processes, and its latencies."""
 
     formula: str
-    halo: Callable[[WeakScalingCase, Grid], Halo]
+    k: int
+    latencies: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +114,12 @@ class PrintedPrediction:
         return 1 / self.efficiency
 
 
-def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
+def predict(model: HaloModel, case: WeakScalingCase, grid: Grid, links: Links | None = None) -> PrintedPrediction:
     """The sweep of `case` on `grid`; RequestError where the numbers leave the range of doubles."""
-    halo = model.halo(case, grid)
-    time_s = case.ranks_on_core * case.serial_time_s + halo.time_s
+    # In each direction four messages of L² doubles, in and out on both sides.
+    halo_B = case.subdomain**2 * grid.directions * 4 * 8
+    halo_s = halo_B / case.bandwidth_B_per_s + model.latencies * grid.directions * case.latency_s
+    time_s = case.ranks_on_core * case.serial_time_s + halo_s
     mlups = case.subdomain**3 * grid.ranks / time_s / 1e6
     if not (math.isfinite(time_s) and math.isfinite(mlups)):
         raise RequestError(
@@ -134,13 +128,14 @@ def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPredi
         )
     return PrintedPrediction(
         grid,
-        halo.k,
-        halo.size_B,
-        halo.time_s,
+        model.k * grid.directions,
+        halo_B,
+        halo_s,
         time_s,
         mlups,
         case.serial_time_s / time_s,
-        halo.time_s / time_s,
+        halo_s / time_s,
+        links,
         ranks_on_core=case.ranks_on_core,
     )
 
@@ -170,34 +165,22 @@ class WeakScalingStep:
 
 def weak_scaling(model: HaloModel, case: WeakScalingCase) -> list[WeakScalingStep]:
     """The three steps in which communication grows: of cubes only directions count, not ranks."""
-    steps = []
-    for grid in (Grid(2, 1, 1), Grid(2, 2, 1), Grid(2, 2, 2)):
-        share = predict(model, case, grid).communication_share
-        steps.append(WeakScalingStep(grid.directions, grid.ranks, share))
-    return steps
-
-
-def _latency_of_each_face(case: WeakScalingCase, grid: Grid) -> Halo:
-    # k latencies, as the published tables VI to XI print and use k: both sides of each direction.
-    k = 2 * grid.directions
-    size_B = case.subdomain**2 * k * 2 * 8
-    return Halo(k, size_B, size_B / case.bandwidth_B_per_s + k * case.latency_s)
-
-
-def _latency_of_each_message(case: WeakScalingCase, grid: Grid) -> Halo:
-    # In each direction four messages of L² doubles, in and out on both sides.
-    k = grid.directions
-    size_B = case.subdomain**2 * k * 2 * 2 * 8
-    return Halo(k, size_B, size_B / case.bandwidth_B_per_s + 4 * k * case.latency_s)
+    return [
+        WeakScalingStep(grid.directions, grid.ranks, predict(model, case, grid).communication_share)
+        for grid in (Grid(2, 1, 1), Grid(2, 2, 1), Grid(2, 2, 2))
+    ]
 
 
 MODELS: dict[Formula, HaloModel] = {
+    # k latencies, as the published tables VI to XI print and use k: both sides of each direction.
     "weak_scaling_jacobi": HaloModel(
         "P = L³N / (T_s + T_c), T_c = c/B + k·λ, c = 16·k·L² B, k = 2 × directions with more than one process",
-        _latency_of_each_face,
+        k=2,
+        latencies=2,
     ),
     "weak_scaling_jacobi_per_message": HaloModel(
         "P = L³N / (T_s + T_c), T_c = C/B + 4·k·λ, C = 32·k·L² B, k = directions with more than one process",
-        _latency_of_each_message,
+        k=1,
+        latencies=4,
     ),
 }

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.app import JacobiStudy
-from hockney.apps.launched import Runs, Told, records
+from hockney.apps.launched import Runs, Told
 from hockney.apps.stencil.grids import cells_of, grid_of
-from hockney.apps.stencil.run import asking
+from hockney.apps.stencil.run import ran
 from hockney.campaign.plan import AppLaunching
 from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Column
@@ -57,9 +56,7 @@ class JacobiRuns(Runs):
 def run(told: Told, study: JacobiStudy, launching: AppLaunching) -> JacobiRuns:
     """Every number of ranks and grid."""
     # With threads a rank has as many cores; without, binding stays as the options say.
-    threads = study.threads if study.threads > 1 else None
-    placed = launching.model_copy(update={"ranks": max(study.ranks), "threads": threads})
-    runs = records(told, partial(asking, "jacobi", study), placed, has_free_cells=not study.cell_s)
+    runs = ran("jacobi", told, study, launching, study.threads if study.threads > 1 else None)
     return JacobiRuns(runs, COLUMNS, study.scaling)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import Annotated
 
@@ -119,7 +119,7 @@ def compare(table: ScalingTable, model: HaloModel, links_of: LinksOf) -> Compare
         predicted = None
         try:
             if case_of(table, NO_MESSAGES) is not None and (case := case_of(table, links := links_of(run))):
-                predicted = replace(predict(model, case, run.grid), links=links)
+                predicted = predict(model, case, run.grid, links)
         except RequestError as refused:
             lacking.append(refused.message)
         error = None if predicted is None else predicted.mlups / run.mlups.value - 1

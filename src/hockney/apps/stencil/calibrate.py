@@ -46,22 +46,9 @@ class StencilRun:
     time_s: float
 
 
-@dataclass(frozen=True)
-class PredictionSource:
-    """Where predictions come from: simulated costs, and how well they are known.
-
-    `relative_error`: half the width in ln of the 95 % interval of a time, None where not calibrated. `runs`: how
-    many stand behind it.
-    """
-
-    surroundings: Surroundings
-    relative_error: float | None = None
-    runs: int = 0
-
-
 def calibrate(
     runs: Sequence[StencilRun], surroundings: Surroundings, progress: Progress = silent
-) -> PredictionSource:
+) -> Surroundings:
     """Fit to `runs`. RequestError with fewer than LEAST_RUNS that communicate."""
     used = [run for run in runs if 1 < run.step.stencil.ranks <= MOST_TUNED_RANKS]
     if len(used) < LEAST_RUNS:
@@ -103,4 +90,4 @@ def calibrate(
     left = misses(fitted.x)
     degrees = max(1, len(used) - deviations.size)
     error = t_reach(float(np.sqrt(np.sum(left**2) / degrees)), degrees)
-    return PredictionSource(tuned(fitted.x), max(error, _LEAST_ERROR), len(used))
+    return replace(tuned(fitted.x), relative_error=max(error, _LEAST_ERROR), runs=len(used))

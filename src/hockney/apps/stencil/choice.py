@@ -9,9 +9,9 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, computed_field
 
-from hockney.apps.stencil.calibrate import PredictionSource
 from hockney.apps.stencil.grids import Grid, GridText, factorisations
 from hockney.apps.stencil.steps import StencilStep, iteration
+from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.choice import Time, fastest
@@ -80,24 +80,24 @@ class GridPrediction:
         return row
 
 
-def predict_step(step: StencilStep, source: PredictionSource, iterations: int) -> GridPrediction:
+def predict_step(step: StencilStep, surroundings: Surroundings, iterations: int) -> GridPrediction:
     """The mean of so many iterations in a row."""
-    simulated = iteration(step, source.surroundings)
+    simulated = iteration(step, surroundings)
     time_s = simulated.mean_s(iterations)
     compute_s = simulated.mean_compute_s(iterations)
     communication_s = max(time_s - compute_s, 0.0)
     low_s: float | None
     high_s: float | None
-    if source.surroundings.assumes_network(step.stencil.grid.ranks):
+    if surroundings.assumes_network(step.stencil.grid.ranks):
         low_s = high_s = None
-    elif source.relative_error is None:
+    elif surroundings.relative_error is None:
         low_s, high_s = (
             time_s - communication_s * (1 - 1 / UNCALIBRATED),
             time_s + communication_s * (UNCALIBRATED - 1),
         )
     else:
         # Of whole times, as the fit's residuals are.
-        low_s, high_s = (time_s * math.exp(sign * source.relative_error) for sign in (-1, 1))
+        low_s, high_s = (time_s * math.exp(sign * surroundings.relative_error) for sign in (-1, 1))
     return GridPrediction(
         grid=step.stencil.grid,
         time_s=time_s,
@@ -109,14 +109,14 @@ def predict_step(step: StencilStep, source: PredictionSource, iterations: int) -
 
 
 def rank_grids(
-    step_on: Callable[[Grid], StencilStep], grids: Sequence[Grid], source: PredictionSource, iterations: int
+    step_on: Callable[[Grid], StencilStep], grids: Sequence[Grid], surroundings: Surroundings, iterations: int
 ) -> tuple[list[GridPrediction], dict[str, str]]:
     """Predictions, the fastest first, and why other grids are left out. RequestError where none is possible."""
     predictions, refused = [], {}
     first: RequestError | None = None
     for grid in grids:
         try:
-            predictions.append(predict_step(step_on(grid), source, iterations))
+            predictions.append(predict_step(step_on(grid), surroundings, iterations))
         except RequestError as error:
             refused[str(grid)] = error.message
             # Not the last one, which may not even fit the cells.
@@ -126,23 +126,25 @@ def rank_grids(
     return sorted(predictions, key=lambda prediction: prediction.time_s), refused
 
 
-def not_told_apart(ordered: Sequence[GridPrediction], source: PredictionSource) -> list[GridPrediction]:
+def not_told_apart(ordered: Sequence[GridPrediction], surroundings: Surroundings) -> list[GridPrediction]:
     """Those that the first is not faster than.
 
     Computation is common to all grids but for uneven parts, so that only the errors of communication count.
     """
     times = {
-        place: Time(grid.time_s, grid.time_s - _open_s(grid, source), grid.time_s + _open_s(grid, source))
+        place: Time(
+            grid.time_s, grid.time_s - _open_s(grid, surroundings), grid.time_s + _open_s(grid, surroundings)
+        )
         for place, grid in enumerate(ordered)
     }
     return [ordered[place] for place in fastest(times).ties]
 
 
-def _open_s(prediction: GridPrediction, source: PredictionSource) -> float:
+def _open_s(prediction: GridPrediction, surroundings: Surroundings) -> float:
     """Half the width of the interval of communication, in seconds."""
-    if source.relative_error is None:
+    if surroundings.relative_error is None:
         return prediction.communication_s * (UNCALIBRATED - 1)
-    return min(prediction.communication_s, prediction.time_s * source.relative_error)
+    return min(prediction.communication_s, prediction.time_s * surroundings.relative_error)
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class CommunicationGrowth:
 
 
 def growth(
-    step_on: Callable[[Grid], StencilStep], source: PredictionSource, iterations: int, most: int = MOST_SCANNED
+    step_on: Callable[[Grid], StencilStep], surroundings: Surroundings, iterations: int, most: int = MOST_SCANNED
 ) -> list[CommunicationGrowth]:
     """How communication grows with the ranks, by powers of two, as far as the cells and the system go."""
     steps = []
@@ -165,7 +167,7 @@ def growth(
         if grid is None:
             break
         try:
-            prediction = predict_step(step_on(grid), source, iterations)
+            prediction = predict_step(step_on(grid), surroundings, iterations)
         except RequestError:
             break
         steps.append(CommunicationGrowth(ranks, grid, prediction.communication_share))

@@ -31,6 +31,10 @@ class Grid(Extents):
         """Directions with more than one process, 0 to 3: those in which halos are exchanged."""
         return sum(count > 1 for count in self)
 
+    def times(self, side: int) -> Extents:
+        """The whole box of which each process has a cube."""
+        return Extents(*(side * count for count in self))
+
     def fits(self, cells: Extents | None) -> bool:
         """Whether each process has a cell along every direction; always where nothing says the cells."""
         return cells is None or all(count <= along for count, along in zip(self, cells, strict=True))

@@ -12,7 +12,7 @@ import numpy as np
 from hockney.apps.stencil.answer import StencilAnswer
 from hockney.apps.stencil.calibrate import StencilRun
 from hockney.apps.stencil.grids import cells_of, grid_of
-from hockney.apps.stencil.options import EXCHANGES, SUMS, Variant
+from hockney.apps.stencil.options import EXCHANGES, Variant
 from hockney.apps.stencil.stencil import CELL_B, Stencil
 from hockney.apps.stencil.steps import TRAFFIC, StencilStep
 from hockney.errors import RequestError
@@ -214,8 +214,7 @@ def runs_of(records: Sequence[AppRecord]) -> list[StencilRun]:
         step = StencilStep(
             stencil_of(record),
             cell_s_of(record),
-            sums=SUMS if record.operation == "cg" else None,
-            variant=record.parameters.get("variant", "single_sweep"),
+            record.parameters.get("variant", "single_sweep") if record.operation == "cg" else None,
         )
         runs.append(StencilRun(step, iterations, record.time_s / iterations))
     return runs

@@ -25,7 +25,6 @@ Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 SUMS = "recursive_doubling"
 """The schedule that a sum over all ranks is taken for."""
-Faces = Literal["datatype", "packed"]
 ABOUT_PREDICTION = (
     "only communication is predicted, simulated with the measured messages between two ranks. The time of a "
     "cell, and packing where it is measured, are those of each run. On one rank there is nothing to predict."
@@ -57,6 +56,10 @@ def parse_unknowns(text: str) -> tuple[int, Extents]:
     return len(counts), Extents(*[*counts, 1][:3])
 
 
+Halo = Annotated[Exchange, Option(f"How faces are exchanged: {listed(EXCHANGES)}.", flags=("--exchange",))]
+Subdomain = Annotated[int | None, Option("Cells along each side of the cube that each rank has."), Field(ge=1)]
+
+
 class StencilStudy(BaseModel):
     """Runs on several numbers of ranks and several process grids of each.
 
@@ -75,21 +78,17 @@ class StencilStudy(BaseModel):
         ),
     ] = ()
     grids: Annotated[
-        tuple[Grid, ...],
+        tuple[Grid | Literal["all"], ...],
         Option(
             "Processes along x, y and z, such as 4x3x2, or all (repeatable). [default: the smallest surface]",
             flags=("--grid",),
-            read=lambda text: text if text == "all" else parse_grid(text),
+            read=lambda text: "all" if text == "all" else parse_grid(text),
             repeat=True,
             commas=True,
             show=None,
         ),
     ] = ()
-    every_grid: bool = False
-    halo: Annotated[Exchange, Option(f"How faces are exchanged: {listed(EXCHANGES)}.", flags=("--exchange",))] = (
-        "nonblocking"
-    )
-    faces: Faces = "packed"
+    halo: Halo = "nonblocking"
     compute: Annotated[bool, Option("Leave out the arithmetic on a simulated cluster, not its time.")] = True
     cell_s: Annotated[
         float,
@@ -107,23 +106,28 @@ class StencilStudy(BaseModel):
     @classmethod
     def _with_ranks(cls, given: Any) -> Any:
         """Those of the grids, or the cores of this host."""
-        grids = given.get("grids") or ()
-        if "all" in grids:
-            if len(grids) > 1:
-                raise RequestError("--grid all holds every other grid", "leave the others out")
-            given, grids = {**given, "grids": (), "every_grid": True}, ()
         if given.get("ranks"):
             return given
-        return {**given, "ranks": tuple(sorted({grid.ranks for grid in grids})) or (inventory().cores,)}
+        named = {grid.ranks for grid in given.get("grids") or () if grid != "all"}
+        return {**given, "ranks": tuple(sorted(named)) or (inventory().cores,)}
 
     @model_validator(mode="after")
     def _has_the_ranks_of_its_grids(self) -> Self:
-        for grid in self.grids:
+        if "all" in self.grids and len(self.grids) > 1:
+            raise RequestError("--grid all holds every other grid", "leave the others out")
+        for grid in self._named:
             check_ranks(grid, self.ranks)
         return self
 
+    @property
+    def _named(self) -> list[Grid]:
+        return [grid for grid in self.grids if grid != "all"]
+
     def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
-        """Every run as its ranks, cells and request; on simulated hosts nothing can bound the bandwidth."""
+        """Every run as its ranks, cells and request; on simulated hosts nothing can bound the bandwidth.
+
+        RequestError for cells that do not fit.
+        """
         raise NotImplementedError
 
     def sized(self, asked: Parameters, cells: Extents) -> str:
@@ -135,8 +139,8 @@ class StencilStudy(BaseModel):
 
         RequestError where one that was named, or all that there are, have more processes than cells.
         """
-        named = [grid for grid in self.grids if grid.ranks == ranks]
-        if not named and not self.every_grid:
+        named = [grid for grid in self._named if grid.ranks == ranks]
+        if not named and "all" not in self.grids:
             return [smallest_surface(ranks, cells)]
         fitting = [grid for grid in named or factorisations(ranks) if grid.fits(cells)]
         if len(fitting) < len(named) or not fitting:
@@ -153,7 +157,7 @@ class StencilStudy(BaseModel):
             **dict(zip(("nx", "ny", "nz"), cells, strict=True)),
             **dict(zip(("px", "py", "pz"), grid, strict=True)),
             "halo": self.halo,
-            "faces": self.faces,
+            "faces": "packed",
             "compute": int(self.compute),
             "cell_s": self.cell_s,
             **repetitions(self.repetitions),
@@ -166,7 +170,7 @@ class StencilCase(MessageCosts):
     operation: str = ""
     cells: Extents | None = None
     formulation: Variant | None = None
-    subdomain: Annotated[int | None, Option("Cells along each side of the cube that each rank has.")] = None
+    subdomain: Subdomain = None
     grids: Annotated[
         list[str],
         Option("Processes along x, y and z, such as 4x3x2, several, or all with --ranks.", flags=("--grid",)),
@@ -174,9 +178,7 @@ class StencilCase(MessageCosts):
     ranks: Annotated[list[int], Option("Numbers of ranks, such as 48 or 1,2,4.", read=parse_ranks)] = Field(
         default_factory=list
     )
-    halo: Annotated[Exchange, Option(f"How faces are exchanged: {listed(EXCHANGES)}.", flags=("--exchange",))] = (
-        "nonblocking"
-    )
+    halo: Halo = "nonblocking"
     iterations: int = 10
     """Consecutive ones, whose mean is the time."""
     cell_s: Annotated[float | None, Option(flags=("--cell-time",), read=parse_time)] = None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.apps.stencil.calibrate import PredictionSource, calibrate
+from hockney.apps.stencil.calibrate import calibrate
 from hockney.apps.stencil.choice import (
     SHARES,
     USUAL_CELL_S,
@@ -29,7 +29,7 @@ from hockney.apps.stencil.measured import (
     measured_runs,
     runs_of,
 )
-from hockney.apps.stencil.options import MOST_CELLS, SUMS, StencilCase
+from hockney.apps.stencil.options import MOST_CELLS, StencilCase
 from hockney.apps.stencil.solution import Solution
 from hockney.apps.stencil.stencil import Stencil
 from hockney.apps.stencil.steps import StencilStep
@@ -246,17 +246,14 @@ def predict_grids(
         cell_s = (USUAL_CELL_S if case.cell_s is None else case.cell_s) * ranks_on_core(case, grid.ranks)
         if computed is not None:
             cell_s = computed.at(_busy(computed, grid, surroundings)[0], largest_box_B(stencil))
-        if case.formulation is None:
-            return StencilStep(stencil, cell_s)
-        return StencilStep(stencil, cell_s, sums=SUMS, variant=case.formulation)
+        return StencilStep(stencil, cell_s, case.formulation)
 
-    source = PredictionSource(surroundings)
     if runs is not None:
         try:
-            source = calibrate(runs_of(runs.records), surroundings, progress)
+            surroundings = calibrate(runs_of(runs.records), surroundings, progress)
         except RequestError as error:
             warnings.append(f"communication is not calibrated: {error.message}")
-    alone = _alone(step_on, source, iterations)
+    alone = _alone(step_on, surroundings, iterations)
 
     def completed(grid: GridPrediction) -> GridPrediction:
         if computed is not None:
@@ -271,12 +268,12 @@ def predict_grids(
     ranked: list[RankedGrids] = []
     refused: dict[str, str] = {}
     for ranks, group in grids_of.items():
-        simulated, refused_of_group = rank_grids(step_on, group, source, iterations)
+        simulated, refused_of_group = rank_grids(step_on, group, surroundings, iterations)
         refused |= refused_of_group
         whole = _stencil(case, simulated[0].grid)
         if computed is not None:
             warnings += filter(None, [computed.doubt(whole)])
-        rivals = [str(rival.grid) for rival in not_told_apart(simulated, source)]
+        rivals = [str(rival.grid) for rival in not_told_apart(simulated, surroundings)]
         ordered = [completed(grid) for grid in simulated]
         ranked.append(
             RankedGrids(
@@ -288,7 +285,7 @@ def predict_grids(
                 grids=ordered,
             )
         )
-    growing = growth(step_on, source, iterations)
+    growing = growth(step_on, surroundings, iterations)
     firsts = [next((step for step in growing if step.communication_share > share), None) for share in SHARES]
     several = GridsOfSeveralNumbers(
         operation=case.operation,
@@ -303,8 +300,8 @@ def predict_grids(
             for share, step in zip(SHARES, firsts, strict=True)
         ],
         origin=costs.origin,
-        calibrated_on=source.runs,
-        tuned=source.surroundings.tuned,
+        calibrated_on=surroundings.runs,
+        tuned=surroundings.tuned,
         warnings=[*dict.fromkeys(warnings), *(solved.warnings if solved else unsolved)],
         predictions=ranked,
     )
@@ -347,10 +344,10 @@ def _stencil(case: StencilCase, grid: Grid) -> Stencil:
     return Stencil(cells, grid, case.halo)
 
 
-def _alone(step_on: Callable[[Grid], StencilStep], source: PredictionSource, iterations: int) -> float | None:
+def _alone(step_on: Callable[[Grid], StencilStep], surroundings: Surroundings, iterations: int) -> float | None:
     """Updates per second of one rank; None where it cannot be predicted."""
     try:
-        return predict_step(step_on(Grid(1, 1, 1)), source, iterations).updates_per_s
+        return predict_step(step_on(Grid(1, 1, 1)), surroundings, iterations).updates_per_s
     except RequestError:
         return None
 

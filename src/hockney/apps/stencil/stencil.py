@@ -144,20 +144,17 @@ WORK: tuple[list[float], list[float]] = ([0.0, 1.0], [0.0, PICOSECOND_S])
 """The cost curve of `Script.work`."""
 
 
-def exchange(
-    script: Script, stencil: Stencil, compute_s: Sequence[NDArray[np.float64]], *, packed: bool = True
-) -> None:
-    """One exchange of halos and the computation that needs it.
+def exchange(script: Script, stencil: Stencil, compute_s: Sequence[NDArray[np.float64]]) -> None:
+    """One exchange of halos and the computation that needs it. Each face is copied out before and in after.
 
     `compute_s` holds the seconds of each rank for its inner and its other cells, arrays of shape (ranks,). With
-    `overlap` the first are spent while the halos travel, otherwise all afterwards. With `packed`, each face is
-    copied out before and in after.
+    `overlap` the first are spent while the halos travel, otherwise all afterwards.
     """
     neighbours, face_B = stencil.neighbours(), stencil.faces() * CELL_B
     slots = [slot for slot in range(6) if (neighbours[:, slot] >= 0).any()]
     if stencil.exchange == "sendrecv":
         for slot in slots:
-            _one_after_another(script, neighbours, face_B, slot, packed=packed)
+            _one_after_another(script, neighbours, face_B, slot)
         script.work(compute_s[0] + compute_s[1])
         script.next_stage()
         return
@@ -166,30 +163,26 @@ def exchange(
         script.add(Kind.receive, rank, neighbours[rank, slot], face_B[rank, slot])
     for slot in slots:
         rank = np.flatnonzero(neighbours[:, slot] >= 0)
-        if packed:
-            script.copy(rank, face_B[rank, slot])
+        script.copy(rank, face_B[rank, slot])
         script.add(Kind.send, rank, neighbours[rank, slot], face_B[rank, slot])
     overlaps = stencil.exchange == "overlap"
     if overlaps:
         script.work(compute_s[0])
     script.next_stage()
-    if packed:
-        for slot in slots:
-            rank = np.flatnonzero(neighbours[:, slot] >= 0)
-            script.copy(rank, face_B[rank, slot])
+    for slot in slots:
+        rank = np.flatnonzero(neighbours[:, slot] >= 0)
+        script.copy(rank, face_B[rank, slot])
     script.work(compute_s[1] if overlaps else compute_s[0] + compute_s[1])
     script.next_stage()
 
 
-def _one_after_another(script: Script, neighbours: Ints, face_B: Ints, slot: int, *, packed: bool) -> None:
+def _one_after_another(script: Script, neighbours: Ints, face_B: Ints, slot: int) -> None:
     """MPI_Sendrecv towards the neighbours of one slot, from those of the opposite one."""
     opposite = slot ^ 1
     to = np.flatnonzero(neighbours[:, slot] >= 0)
     come = np.flatnonzero(neighbours[:, opposite] >= 0)
-    if packed:
-        script.copy(to, face_B[to, slot])
+    script.copy(to, face_B[to, slot])
     script.add(Kind.receive, come, neighbours[come, opposite], face_B[come, opposite])
     script.add(Kind.send, to, neighbours[to, slot], face_B[to, slot])
     script.next_stage()
-    if packed:
-        script.copy(come, face_B[come, opposite])
+    script.copy(come, face_B[come, opposite])

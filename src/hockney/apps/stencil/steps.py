@@ -36,6 +36,11 @@ class Traffic(NamedTuple):
         """What a solution does beside its iterations, in iterations."""
         return self.around_B / self.iteration_B
 
+    @property
+    def before_sum(self) -> float:
+        """The share of an iteration before its first sum."""
+        return self.before_sum_B / self.iteration_B
+
 
 TRAFFIC: dict[Variant, Traffic] = {
     "reference": Traffic(120, 40, 24, 24),
@@ -44,6 +49,7 @@ TRAFFIC: dict[Variant, Traffic] = {
     "single_sweep": Traffic(80, 56, 0, 48),
     "pipelined": Traffic(128, 24, 24, 72),
 }
+SWEEP = Traffic(1, 1, 1, 0)
 FOLLOWING = 3
 """Iterations that are simulated after the first: what the ranks wait for each other has settled by then."""
 
@@ -54,14 +60,17 @@ Array = NDArray[np.float64]
 class StencilStep:
     """A stencil program. `cell_s` is what a rank computes for one of its cells in an iteration, in seconds.
 
-    `sums` names the schedule of MPI_Allreduce, where the program is CG of this `variant`; None: Jacobi.
+    `variant` of CG; None: Jacobi.
     """
 
     stencil: Stencil
     cell_s: float
-    packed: bool = True
-    sums: str | None = None
-    variant: Variant = "single_sweep"
+    variant: Variant | None = None
+
+    @property
+    def traffic(self) -> Traffic:
+        """Of Jacobi, whose iteration is one sweep, all of it passes with the exchange."""
+        return TRAFFIC[self.variant] if self.variant else SWEEP
 
     @property
     def compute_s(self) -> float:
@@ -92,19 +101,14 @@ class Iteration:
 
 def iteration(step: StencilStep, surroundings: Surroundings) -> Iteration:
     """Simulated with these costs."""
-    factor = surroundings.tuned.compute
+    compute_s = step.compute_s * surroundings.tuned.compute
+    around_s = compute_s * step.traffic.around
     if step.stencil.ranks == 1:
-        alone_s = step.compute_s * factor
-        once_s = 0.0 if step.sums is None else alone_s * TRAFFIC[step.variant].around
-        return Iteration(alone_s + once_s, alone_s, alone_s, once_s)
-    build = _jacobi if step.sums is None else _pipelined if step.variant == "pipelined" else _cg
+        return Iteration(compute_s + around_s, compute_s, compute_s, around_s)
+    build = _jacobi if step.variant is None else _pipelined if step.variant == "pipelined" else _cg
     first_s, all_s = (build(step, surroundings, count) for count in (1, 1 + FOLLOWING))
-    compute_s, further_s = step.compute_s * factor, (all_s - first_s) / FOLLOWING
-    if step.sums is None:
-        return Iteration(first_s, further_s, compute_s)
-    return Iteration(
-        first_s + _around(step, surroundings), further_s, compute_s, compute_s * TRAFFIC[step.variant].around
-    )
+    once_s = 0.0 if step.variant is None else _around(step, surroundings)
+    return Iteration(first_s + once_s, (all_s - first_s) / FOLLOWING, compute_s, around_s)
 
 
 def _computed(step: StencilStep, surroundings: Surroundings, share: float = 1.0) -> list[Array]:
@@ -115,33 +119,22 @@ def _computed(step: StencilStep, surroundings: Surroundings, share: float = 1.0)
     return [inner * cell_s, (every - inner) * cell_s]
 
 
-def _share_before_sum(step: StencilStep) -> float:
-    return TRAFFIC[step.variant].before_sum_B / TRAFFIC[step.variant].iteration_B
-
-
 def _before_sum(step: StencilStep, surroundings: Surroundings) -> list[Array]:
-    """Of CG's computation before the first sum, what may overlap with the exchange and what follows it."""
-    moved = TRAFFIC[step.variant]
+    """Of the computation before the first sum, what may overlap with the exchange and what follows it."""
+    moved = step.traffic
     inner = _computed(step, surroundings, moved.overlapped_B / moved.iteration_B)[0]
-    every = sum(_computed(step, surroundings, _share_before_sum(step)), np.zeros(step.stencil.ranks))
-    return [inner, every - inner]
+    return [inner, np.add(*_computed(step, surroundings, moved.before_sum)) - inner]
 
 
 def _exchanged(step: StencilStep, computed: Sequence[Array], iterations: int = 1) -> Schedule:
     script = Script(step.stencil.ranks)
     for _ in range(iterations):
-        exchange(script, step.stencil, computed, packed=step.packed)
-    return script.schedule()
-
-
-def _worked(ranks: int, seconds: Array) -> Schedule:
-    script = Script(ranks)
-    script.work(seconds)
+        exchange(script, step.stencil, computed)
     return script.schedule()
 
 
 def _jacobi(step: StencilStep, surroundings: Surroundings, iterations: int) -> float:
-    schedule = _exchanged(step, _computed(step, surroundings), iterations)
+    schedule = _exchanged(step, _before_sum(step, surroundings), iterations)
     return surroundings.finish_s([schedule], step.stencil.ranks)[-1]
 
 
@@ -149,26 +142,27 @@ def _cg(step: StencilStep, surroundings: Surroundings, iterations: int) -> float
     """Exchange, operator, sum, updates, sum: in whichever sweeps they are done."""
     ranks = step.stencil.ranks
     before = _exchanged(step, _before_sum(step, surroundings))
-    after = _worked(ranks, sum(_computed(step, surroundings, 1 - _share_before_sum(step)), np.zeros(ranks)))
+    after = Script(ranks)
+    after.work(np.add(*_computed(step, surroundings, 1 - step.traffic.before_sum)))
     total = _sum(step, ranks)
-    return surroundings.finish_s([before, total, after, total] * iterations, ranks)[-1]
+    return surroundings.finish_s([before, total, after.schedule(), total] * iterations, ranks)[-1]
 
 
 def _pipelined(step: StencilStep, surroundings: Surroundings, iterations: int) -> float:
     """The sum travels while halos are exchanged and the operator is applied (Ghysels and Vanroose 2014)."""
     ranks = step.stencil.ranks
     before = _exchanged(step, _before_sum(step, surroundings))
-    after = (1 - _share_before_sum(step)) * step.compute_s * surroundings.tuned.compute
+    after = (1 - step.traffic.before_sum) * step.compute_s * surroundings.tuned.compute
     beside_s = max(surroundings.finish_s([phase], ranks)[-1] for phase in (before, _sum(step, ranks)))
     return iterations * (beside_s + after)
 
 
 def _around(step: StencilStep, surroundings: Surroundings) -> float:
     """The first residual with its exchange and sum, and what the last iteration leaves out."""
-    schedule = _exchanged(step, _computed(step, surroundings, TRAFFIC[step.variant].around))
+    schedule = _exchanged(step, _computed(step, surroundings, step.traffic.around))
     return surroundings.finish_s([schedule, _sum(step, step.stencil.ranks)], step.stencil.ranks)[-1]
 
 
 def _sum(step: StencilStep, ranks: int) -> Phase:
     size_B = 2 * SUM_B if step.variant == "pipelined" else SUM_B
-    return ("allreduce", step.sums or SUMS, Problem(ranks=ranks, bytes=size_B, element_B=8))
+    return ("allreduce", SUMS, Problem(ranks=ranks, bytes=size_B, element_B=8))
