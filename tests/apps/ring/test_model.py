@@ -18,7 +18,6 @@ from hockney.apps.ring.model import (
     around,
     around_domains,
     link,
-    locality_of,
     predict,
 )
 from hockney.errors import RequestError
@@ -26,6 +25,7 @@ from hockney.machine.file import Machine, load
 from hockney.machine.placement import Placement, placement
 from hockney.machine.system import find_system
 from hockney.predict.network_figures import NetworkFigures
+from hockney.records.record import Locality
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 CORES = 12
@@ -126,7 +126,9 @@ def test_links_of_a_machine_without_pingping() -> None:
     # The file's 0.2 µs and 10 GB/s of ping-pong.
     assert links("package").time_s == pytest.approx(0.2e-6 + 4 / 10e9)
     assert links.notes == ["package: PingPing was not measured, PingPong is taken"]
-    assert links.nearest == "package"
+    assert links.around(2) == "package"
+    assert not_none(links.pingpong("package")).time_s == links("package").time_s
+    assert links.pingpong("node") is None
 
 
 def with_pingping(locality: str) -> Machine:
@@ -148,9 +150,9 @@ def test_pingping_is_preferred_where_it_was_measured() -> None:
 
 
 @pytest.mark.parametrize(("asked", "taken"), [("core", "package"), ("node", "network")])
-def test_the_next_locality_farther_out_stands_in(asked: str, taken: str) -> None:
+def test_the_next_locality_farther_out_stands_in(asked: Locality, taken: Locality) -> None:
     links = MachineLinks(load(MACHINE))
-    assert links(locality_of(asked)).time_s == links(locality_of(taken)).time_s
+    assert links(asked).time_s == links(taken).time_s
     assert f"{asked}: not measured, pingpong of {taken} is taken" in links.notes
 
 
@@ -185,8 +187,6 @@ def test_ranks_beyond_a_node_are_not_all_neighbours_on_it() -> None:
 def test_what_cannot_be_predicted_is_refused() -> None:
     with pytest.raises(RequestError, match="unknown exchange 'smoke'"):
         predict([WITHIN], LINKS.__getitem__, "smoke")
-    with pytest.raises(RequestError, match="unknown locality 'rack'"):
-        locality_of("rack")
     with pytest.raises(RequestError, match="domain of 0 ranks"):
         around_domains(4, 0)
     with pytest.raises(RequestError, match="neither PingPing nor PingPong"):

@@ -107,7 +107,7 @@ def test_text_has_the_formula_and_a_row_for_each_number(run: Run) -> None:
         (["--ranks", "4", *FILE, "--mapping", "core"], "need --system"),
         (["--ranks", "4", *FILE, "--system", "atlantis"], "no system 'atlantis'"),
         (["--ranks", "4", *FILE, "--system", "orfeo-epyc", "--locality", "node"], "means nothing with --system"),
-        (["--ranks", "4", *FILE, "--locality", "rack"], "unknown locality 'rack'"),
+        (["--ranks", "4", *FILE, "--locality", "rack"], "unknown --locality 'rack'"),
         (["--ranks", "4", *FILE, "--where", "mpi"], "not a condition"),
         (["--ranks", "4"], "machine.json"),
     ],

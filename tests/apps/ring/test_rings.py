@@ -20,11 +20,12 @@ from hockney.apps.ring.rings import (
     RingName,
     RingRun,
     RingSeries,
+    of_records,
     process_lines,
     statistics,
     statistics_csv,
 )
-from hockney.apps.ring.run import Sweep
+from hockney.apps.ring.run import Places, asking
 from hockney.campaign.loop import Request
 from hockney.errors import RequestError
 from hockney.fields import checked
@@ -200,47 +201,43 @@ class Turned:
         record = app_run("ring", ranks, ranks * 1e-6, parameters=dict(parameters), answer=answer)
         return Request(lambda _: [record])
 
-    def answer(self, sweep: Sweep) -> list[AppRecord]:
-        """Every request of the sweep."""
-        asking = sweep.asking(cast("Launched", self))
+    def answer(self, study: RingStudy, places: Places) -> list[AppRecord]:
+        """Every request of the study."""
+        requests = asking(study, places, cast("Launched", self))
         records: list[AppRecord] = []
-        request = next(asking, None)
+        request = next(requests, None)
         while request is not None:
             new = request.ask(cast("Session", None))
             records += new
             try:
-                request = asking.send(new)
+                request = requests.send(new)
             except StopIteration:
                 request = None
         return records
 
 
 def test_a_sweep_follows_the_order_of_the_ring() -> None:
-    launched, sweep = (
-        Turned(),
-        Sweep(
-            RingStudy(
-                ranks=[4, 2, 4], exchange=["sendrecv", "persistent"], topology=["cartesian-reorder"], iterations=7
-            )
-        ),
+    launched, places = Turned(), Places()
+    study = RingStudy(
+        ranks=[4, 2, 4], exchange=["sendrecv", "persistent"], topology=["cartesian-reorder"], iterations=7
     )
-    records = launched.answer(sweep)
+    records = launched.answer(study, places)
     # The fewest processes first, ways that are compared next to each other.
     assert launched.asked == [
         (ranks, "cartesian-reorder", exchange) for ranks in (2, 4) for exchange in ("sendrecv", "persistent")
     ]
     # A given number of cycles is run once.
     assert [(one.parameters["iterations"], one.parameters["repetitions"]) for one in records] == [(7, 1)] * 4
-    two, four = sweep.curves()[0].runs
+    curves = of_records(records, lambda record: places[record.launch, record.ranks])
+    two, four = curves[0].runs
     assert (two.order, two.localities) == ([0, 1], ["numa", "numa"])
     assert (four.order, four.localities) == ([0, 3, 1, 2], ["node"] * 4)
-    assert [(one.before, one.after, one.level) for one in sweep.curves()[1].boundaries] == [(2, 4, "package")]
+    assert [(one.before, one.after, one.level) for one in curves[1].boundaries] == [(2, 4, "package")]
 
 
 def test_a_wrong_ring_ends_the_sweep() -> None:
-    sweep = Sweep(RingStudy(ranks=[2]))
     with pytest.raises(Refused, match="has wrong values or tags"):
-        Turned(verified=False).answer(sweep)
+        Turned(verified=False).answer(RingStudy(ranks=[2]), Places())
 
 
 def test_a_title_leaves_out_what_is_usual() -> None:

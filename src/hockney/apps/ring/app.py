@@ -13,6 +13,7 @@ from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.fields import Option, Without
 from hockney.predict.options import BetweenNodes, MachineFile, NetworkOptions, Placing
+from hockney.records.record import Locality
 from hockney.report.application import App, Question, apps
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
@@ -89,7 +90,9 @@ class RingCase(NetworkOptions, Placing, MachineFile):
     exchange: Annotated[Exchange, Option(f"How neighbours exchange messages: {listed(EXCHANGES)}.")] = "sendrecv"
     model: Annotated[Model, Option(f"Model of a cycle: {listed(get_args(Model))}.")] = OURS
     where: Annotated[list[str], Option()] = Field(default_factory=list)
-    locality: Annotated[str, Option("How far all neighbours are apart. [default: the nearest measured]")] = ""
+    locality: Annotated[
+        Locality | None, Option("How far all neighbours are apart. [default: the nearest measured]")
+    ] = None
 
 
 class Links(NamedTuple):

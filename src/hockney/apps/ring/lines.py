@@ -14,15 +14,12 @@ import numpy as np
 from pydantic import Field
 
 from hockney.apps.ring.app import BOTH_AT_ONCE
-from hockney.apps.ring.model import MESSAGE_B, Link, RingPrediction, predict
+from hockney.apps.ring.model import Link, RingPrediction, predict
 from hockney.apps.ring.rings import RingRun, RingSeries
 from hockney.errors import RequestError
-from hockney.machine.file import Machine
-from hockney.machine.select import select_entry
 from hockney.models.base import Parameter
-from hockney.models.over_ranks.boundaries import begins
+from hockney.models.over_ranks.boundaries import Boundary, begins
 from hockney.models.over_ranks.segments import Segment, Segments
-from hockney.predict.message import predict_message
 from hockney.records.record import LOCALITIES, Locality
 from hockney.statistics import Array
 from hockney.units import counted, format_time
@@ -81,10 +78,14 @@ def latency_of(segment: Segment, *, absolute: bool = False) -> Estimate:
     return (None, None, None) if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
 
 
-def latency_line(curve: RingSeries, segment: Segment, pingpong: Callable[[Locality], Link | None]) -> LatencyLine:
+PingPong = Callable[[Locality], Link | None]
+"""What a ping-pong of 4 B takes at a locality, None where that was not measured."""
+
+
+def latency_line(curve: RingSeries, segment: Segment, pingpong: PingPong | None) -> LatencyLine:
     """A line of a curve, with what a ping-pong takes where its slowest neighbours are."""
     locality = farthest(curve, segment)
-    message = None if locality is None else pingpong(locality)
+    message = pingpong(locality) if pingpong and locality else None
     latency = latency_of(segment)
     fit = segment.fit
     intercept_s, slope_s = (None, None) if fit is None else fit.coefficients[:2]
@@ -124,26 +125,6 @@ def farthest(curve: RingSeries, segment: Segment) -> Locality | None:
     return localities.pop() if len(localities) == 1 else None
 
 
-def pingpong_of(machine: Machine | None) -> Callable[[Locality], Link | None]:
-    """A ping-pong of 4 B at exactly that locality; None where the machine file has none."""
-    known = {
-        entry.locality
-        for entry in (machine.point_to_point if machine is not None else [])
-        if entry.operation == "pingpong" and "piecewise" in entry.fits
-    }
-
-    def message(locality: Locality) -> Link | None:
-        if machine is None or locality not in known:
-            return None
-        entry = select_entry(machine, {"operation": "pingpong", "locality": locality})
-        if "piecewise" not in entry.fits:
-            return None
-        predicted = predict_message(entry, MESSAGE_B, "piecewise")
-        return Link(predicted.time_s, predicted.low_s, predicted.high_s, 0.0)
-
-    return message
-
-
 def largest_error_s(samples_s: Sequence[float]) -> float | None:
     """(t_max − t_min)/2 over runs; None of fewer than two."""
     return (max(samples_s) - min(samples_s)) / 2 if len(samples_s) > 1 else None
@@ -170,15 +151,13 @@ class RingPoint:
     localities: list[str]
     predicted: RingPrediction | None
     predicted_over_measured: float | None
+    run: Annotated[RingRun, Field(exclude=True)]
 
 
 @dataclass(frozen=True)
-class TestedBoundary:
+class TestedBoundary(Boundary):
     """A place where something begins, and whether time breaks there; None: too few points to tell."""
 
-    before: int
-    after: int
-    level: Locality
     breaks: bool | None
 
 
@@ -197,6 +176,7 @@ class RingComparison:
     boundaries: list[TestedBoundary]
     curve: Annotated[RingSeries, Field(exclude=True)]
     fitted: Annotated[Segments | None, Field(exclude=True)]
+    link_of: Annotated[Callable[[Locality], Link] | None, Field(exclude=True)]
 
 
 def compared(
@@ -204,12 +184,11 @@ def compared(
     link_of: Callable[[Locality], Link] | None,
     model: str,
     notes: list[str],
-    pingpong: Callable[[Locality], Link | None] = lambda _: None,
+    pingpong: PingPong | None = None,
 ) -> list[RingComparison]:
     """Each curve with its lines and, where there are links, its predictions for the neighbours that it had.
 
-    `pingpong` says what a ping-pong of 4 B takes at a locality, None where that was not measured. Why a run is
-    not predicted is added to `notes`, once.
+    Why a run is not predicted is added to `notes`, once.
     """
 
     def point(run: RingRun, exchange: str) -> RingPoint:
@@ -228,18 +207,19 @@ def compared(
             sorted(set(run.localities)),
             predicted,
             None if predicted is None else predicted.time_s / record.time_s,
+            run,
         )
 
     comparisons = []
     for curve in curves:
         fitted = curve.fitted()
         tested = [
-            TestedBoundary(one.before, one.after, one.level, breaks)
-            for one, breaks in (fitted.examined.items() if fitted else ())
+            TestedBoundary(**vars(boundary), breaks=breaks)
+            for boundary, breaks in (fitted.examined.items() if fitted else ())
         ]
         points = [point(run, curve.name.exchange) for run in curve.runs]
         lines = [latency_line(curve, segment, pingpong) for segment in (fitted.segments if fitted else [])]
-        comparisons.append(RingComparison(*curve.name, points, lines, tested, curve, fitted))
+        comparisons.append(RingComparison(*curve.name, points, lines, tested, curve, fitted, link_of))
     return comparisons
 
 

@@ -6,8 +6,9 @@ In each of P hops every process sends a message to either neighbour and waits fo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from hockney.apps.ring.app import BOTH_AT_ONCE, EXCHANGES, OURS, TWO_LINKS
 from hockney.errors import RequestError
@@ -154,6 +155,7 @@ class MachineLinks:
         RequestError where the file has no message of a known locality.
         """
         self.notes: list[str] = []
+        """What stood in for what, each once."""
         self._machine = machine
         self._where = dict(where or {})
         self._known = {
@@ -185,12 +187,15 @@ class MachineLinks:
 
         `network` where it was not, and so many ranks are more than one node is known to hold.
         """
-        return self.nearest if self.has_network or ranks <= self._one_node else NETWORK
-
-    @property
-    def nearest(self) -> Locality:
-        """The nearest locality that was measured."""
+        if not self.has_network and ranks > self._one_node:
+            return NETWORK
         return next(near for near in LOCALITIES if any(near in known for known in self._known.values()))
+
+    def pingpong(self, locality: Locality) -> Link | None:
+        """A ping-pong of exactly that locality; None where it was not measured."""
+        with suppress(RequestError):
+            return self._measured("pingpong", locality)
+        return None
 
     def __call__(self, locality: Locality) -> Link:
         """Of that locality; on a node else of the nearest measured one farther out, else farther in.
@@ -214,9 +219,12 @@ class MachineLinks:
         taken = min(at, key=lambda name: (at[name] < index, abs(at[name] - index)))
         if taken != locality:
             self._note(f"{locality}: not measured, {operation} of {taken} is taken")
-        entry = select_entry(self._machine, {**self._where, "operation": operation, "locality": taken})
+        return self._measured(operation, taken)
+
+    def _measured(self, operation: str, locality: Locality) -> Link:
+        entry = select_entry(self._machine, {**self._where, "operation": operation, "locality": locality})
         message = predict_message(entry, MESSAGE_B, "piecewise")
-        return Link(message.time_s, message.low_s, message.high_s, self._overhead_s(taken, message.time_s))
+        return Link(message.time_s, message.low_s, message.high_s, self._overhead_s(locality, message.time_s))
 
     def _given(self) -> Link:
         if self._network.latency_s is None:
@@ -239,14 +247,6 @@ def link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
     """λ + n/b, n = 4 B; without a bandwidth the second term, of the order of 1e-10 s, is left out."""
     time_s = latency_s + (MESSAGE_B / bandwidth_B_per_s if bandwidth_B_per_s else 0.0)
     return Link(time_s, None, None, 2 * OVERHEAD_SHARE * latency_s)
-
-
-def locality_of(word: str) -> Locality:
-    """RequestError for what is no locality."""
-    locality: Locality | None = next((known for known in get_args(Locality) if known == word), None)
-    if locality is None:
-        raise RequestError(f"unknown locality {word!r}", f"known: {', '.join(LOCALITIES)}")
-    return locality
 
 
 def _scaled(link: Link, factor: float) -> Link:

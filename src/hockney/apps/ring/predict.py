@@ -19,7 +19,6 @@ from hockney.apps.ring.model import (
     around,
     around_domains,
     link,
-    locality_of,
 )
 from hockney.apps.ring.model import (
     predict as predict_ring,
@@ -121,10 +120,9 @@ def predict(_: Progress, case: RingCase, numbers: Numbers | None = None) -> Ring
 
         return _answer(case, case.machine, neighbours, links, links.notes)
     refuse_places(case)
-    named = locality_of(case.locality) if case.locality else None
 
     def alike(count: int) -> list[Locality]:
-        return [named or links.around(count)] * count if count > 1 else []
+        return [case.locality or links.around(count)] * count if count > 1 else []
 
     return _answer(case, case.machine, alike, links, links.notes)
 

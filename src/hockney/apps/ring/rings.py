@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,6 @@ STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")
 """Columns of the statistics of a process; µs and µs²."""
 
 
-Entry = TypeVar("Entry")
-
-
 @dataclass(frozen=True)
 class RingRun:
     """One ring: `order` has the ranks of the launch around it, `localities` those of each and its right one."""
@@ -39,10 +36,6 @@ class RingRun:
     def answer(self) -> RingAnswer:
         """What the program said."""
         return self.record.answer.read_as(RingAnswer)
-
-    def of_processes(self, of_ranks: Sequence[Entry]) -> list[Entry]:
-        """What is by rank, in the order of the ring's processes."""
-        return [of_ranks[rank] for rank in self.order]
 
 
 class RingName(NamedTuple):
@@ -142,13 +135,11 @@ def statistics(run: RingRun) -> list[dict[str, float | int | None]]:
     answer, ranks = run.answer, run.record.ranks
     count = answer.cycles or 1
     rows: list[dict[str, float | int | None]] = []
-    for rank, (mean_s, variance_s2) in enumerate(
-        zip(run.of_processes(answer.means_s), run.of_processes(answer.variances_s2), strict=True)
-    ):
-        mean, variance = 1e6 * mean_s, 1e12 * variance_s2
+    for process, rank in enumerate(run.order):
+        mean, variance = 1e6 * answer.means_s[rank], 1e12 * answer.variances_s2[rank]
         sample = variance * count / (count - 1) if count > 1 else None
         values = (
-            rank, ranks, mean, mean / ranks, variance, sample, count,
+            process, ranks, mean, mean / ranks, variance, sample, count,
             math.sqrt(variance), None if sample is None else math.sqrt(sample),
         )  # fmt: skip
         rows.append(dict(zip(STATISTICS, values, strict=True)))

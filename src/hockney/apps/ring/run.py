@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +15,10 @@ from hockney import writing
 from hockney.apps.launched import Launched, Told, records
 from hockney.apps.repetitions import repetitions
 from hockney.apps.ring.app import RingStudy
-from hockney.apps.ring.lines import RingComparison, RingPoint, compared, in_words, pingpong_of
+from hockney.apps.ring.lines import RingComparison, RingPoint, compared, in_words
 from hockney.apps.ring.model import MachineLinks
 from hockney.apps.ring.picture import write
 from hockney.apps.ring.rings import (
-    RingRun,
-    RingSeries,
     of_records,
     process_lines,
     statistics_csv,
@@ -64,61 +64,50 @@ class RingRuns(AppAnswer):
             yield f"wrote {path}"
 
 
-class Sweep:
-    """Rings of several numbers of processes on one or more launches."""
+Places = dict[tuple[str, int], Placement]
+"""By launch and number of processes."""
 
-    def __init__(self, study: RingStudy) -> None:
-        """A given number of cycles is run once."""
-        self._study = study
-        self._counts = sorted(set(study.ranks))
-        is_once = study.iterations is not None and study.repetitions is None
-        self._common = {
-            "iterations": study.iterations or 0,
-            **repetitions(1 if is_once else study.repetitions),
-        }
-        self._records: list[AppRecord] = []
-        self._places: dict[tuple[str, int], Placement] = {}
 
-    def curves(self) -> list[RingSeries]:
-        """What was run, in the order of the first run of each."""
-        return of_records(self._records, lambda record: self._places[record.launch, record.ranks])
+def asking(study: RingStudy, places: Places, launched: Launched) -> Asking[AppRecord]:
+    """Every ring of a study, exchanges that are compared next to each other; fills `places`.
 
-    def asking(self, launched: Launched) -> Asking[AppRecord]:
-        """Every ring of the sweep, exchanges that are compared next to each other.
-
-        Refused where a ring's values or tags are wrong; its record is kept and says so.
-        """
-        launch = LaunchLine(ranks=list(launched.placement))
-        for count in self._counts:
-            place = placement_of_launch(launch, count)
-            for topology in self._study.topology:
-                for exchange in self._study.exchange:
-                    parameters = {"exchange": exchange, "topology": topology, **self._common}
-                    (record,) = yield launched.request("ring", parameters, count)
-                    if not record.answer.verified:
-                        raise Refused(
-                            f"a ring of {count} processes ({exchange}, {topology}) has wrong values or tags",
-                            "do not use this MPI; report it to the library",
-                        )
-                    self._places[record.launch, count] = place
-                    self._records.append(record)
+    A given number of cycles is run once. Refused where a ring's values or tags are wrong; its record is kept and
+    says so.
+    """
+    launch = LaunchLine(ranks=list(launched.placement))
+    is_once = study.iterations is not None and study.repetitions is None
+    common = {"iterations": study.iterations or 0, **repetitions(1 if is_once else study.repetitions)}
+    for count, topology, exchange in product(sorted(set(study.ranks)), study.topology, study.exchange):
+        asked = {"exchange": exchange, "topology": topology, **common}
+        (record,) = yield launched.request("ring", asked, count)
+        if not record.answer.verified:
+            raise Refused(
+                f"a ring of {count} processes ({exchange}, {topology}) has wrong values or tags",
+                "do not use this MPI; report it to the library",
+            )
+        places[record.launch, count] = placement_of_launch(launch, count)
 
 
 def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
     """Every ring on a launch for each mapping; files are written before it answers."""
-    machine = load(study.machine) if study.machine else None
-    links = MachineLinks(machine) if machine else None
+    links = MachineLinks(load(study.machine)) if study.machine else None
     if study.figure is not None:
         checked_ending(study.figure)
     for path in filter(None, (study.csv, study.figure)):
         writing.expect_writable(path, "choose another place")
-    sweep = Sweep(study)
-    for mapping in study.map_by:
-        placed = launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping})
-        records(told, sweep.asking, placed)
-    curves = sweep.curves()
+    places: Places = {}
+    runs = [
+        record
+        for mapping in study.map_by
+        for record in records(
+            told,
+            partial(asking, study, places),
+            launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}),
+        )
+    ]
+    curves = of_records(runs, lambda record: places[record.launch, record.ranks])
     notes: list[str] = []
-    comparisons = compared(curves, links, study.model, notes, pingpong_of(machine))
+    comparisons = compared(curves, links, study.model, notes, links.pingpong if links else None)
     if study.csv is not None:
         writing.replace(study.csv, statistics_csv(curves))
     if study.figure is not None:
@@ -135,17 +124,16 @@ def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
 
 
 def _table(comparison: RingComparison, model: str | None) -> Table:
-    columns: list[Column[tuple[RingPoint, RingRun]]] = [
-        Column("processes", lambda row: str(row[0].ranks)),
-        Column("cycle", lambda row: format_time(row[0].time_s)),
-        Column("95 % interval", lambda row: interval(row[0].low_s, row[0].high_s)),
-        Column("cycles", lambda row: str(row[1].answer.cycles or "")),
-        Column("a hop", lambda row: format_time(row[0].time_s / row[0].ranks)),
+    columns: list[Column[RingPoint]] = [
+        Column("processes", lambda point: str(point.ranks)),
+        Column("cycle", lambda point: format_time(point.time_s)),
+        Column("95 % interval", lambda point: interval(point.low_s, point.high_s)),
+        Column("cycles", lambda point: str(point.run.answer.cycles or "")),
+        Column("a hop", lambda point: format_time(point.time_s / point.ranks)),
     ]
     if model is not None:
         columns += [
-            Column(model, lambda row: format_time(row[0].predicted.time_s) if row[0].predicted else ""),
-            Column("predicted / measured", lambda row: f"{row[0].predicted_over_measured or 0:.3g}"),
+            Column(model, lambda point: format_time(point.predicted.time_s) if point.predicted else ""),
+            Column("predicted / measured", lambda point: f"{point.predicted_over_measured or 0:.3g}"),
         ]
-    rows = list(zip(comparison.points, comparison.curve.runs, strict=True))
-    return table(comparison.curve.title, rows, columns)
+    return table(comparison.curve.title, comparison.points, columns)

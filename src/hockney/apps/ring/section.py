@@ -7,18 +7,17 @@ from contextlib import suppress
 from statistics import median
 
 from hockney.apps.ring.answer import RingAnswer
-from hockney.apps.ring.app import APP, OURS
+from hockney.apps.ring.app import APP, OURS, TWO_LINKS
 from hockney.apps.ring.lines import (
     LatencyLine,
     RingComparison,
     RingPoint,
     compared,
     largest_error_s,
-    pingpong_of,
     signed,
     unbroken,
 )
-from hockney.apps.ring.model import MODELS, MachineLinks, around, predict
+from hockney.apps.ring.model import MachineLinks, RingPrediction, around, predict
 from hockney.apps.ring.picture import ring as drawing
 from hockney.apps.ring.rings import RingSeries, around_of, of_records
 from hockney.errors import RequestError
@@ -39,6 +38,9 @@ GOOD_ERROR = 0.1
 """Of the PingPing model: beyond, look at what it leaves out."""
 MOST_SPREADS = 60
 """Rows of the table of spreads; the data of `--json` and the CSV files have all."""
+
+
+Beside = tuple[RingComparison, RingPoint, tuple[RingPrediction | None, RingPrediction | None]]
 
 
 def reported(record: AppRecord) -> ReportedRun:
@@ -69,9 +71,9 @@ def section(runs: Runs) -> Contribution:
         data["largest_error_s"] = largest_error_s(run.samples_s)
     known = [run for run in runs.records if run.time_s > 0 and is_readable(run, RingAnswer)]
     series = of_records(known, runs.place_of)
-    every, both_links = ([_compared(curve, runs.basis, model) for curve in series] for model in MODELS)
+    every = [_compared(curve, runs.basis) for curve in series]
     contribution.findings += [finding for finding in map(of_model, every) if finding]
-    if (beside := _beside(every, both_links)).rows:
+    if (beside := _beside(every)).rows:
         page.tables.append(beside)
     comparisons = [comparison for comparison in every if any(line.latency_s for line in comparison.segments)]
     if not comparisons:
@@ -89,40 +91,38 @@ def section(runs: Runs) -> Contribution:
     return contribution
 
 
-def _compared(curve: RingSeries, basis: Basis | None, model: str) -> RingComparison:
+def _compared(curve: RingSeries, basis: Basis | None) -> RingComparison:
     """The lines of a curve, beside ping-pongs and the PingPing model of its own library and variant."""
-    first = curve.runs[0].record
-    machine = basis.of(first) if basis is not None and not basis.refused(first) else None
-    links = None
+    first, links = curve.runs[0].record, None
     with suppress(RequestError):
-        links = MachineLinks(machine) if machine is not None else None
-    return compared([curve], links, model, [], pingpong_of(machine))[0]
+        links = MachineLinks(basis.of(first)) if basis is not None and not basis.refused(first) else None
+    return compared([curve], links, OURS, [], links.pingpong if links else None)[0]
 
 
-def _beside(curves: Sequence[RingComparison], both_links: Sequence[RingComparison]) -> Table:
+def _beside(curves: Sequence[RingComparison]) -> Table:
     """Each ring beside the PingPing model, ours and that of both links of the process with the most."""
     rows = [
-        (curve, point, other.points[number])
-        for curve, other in zip(curves, both_links, strict=True)
-        for number, point in enumerate(curve.points)
-        if point.predicted is not None
+        (curve, point, (point.predicted, predict(point.run.localities, curve.link_of, curve.exchange, TWO_LINKS)))
+        for curve in curves
+        for point in curve.points
+        if point.predicted is not None and curve.link_of is not None
     ]
     titles = [curve.curve for curve in curves]
 
-    def time(point: RingPoint) -> str:
-        return format_time(point.predicted.time_s) if point.predicted else ""
+    def time(row: Beside, model: int) -> str:
+        return format_time(predicted.time_s) if (predicted := row[2][model]) else ""
 
-    def error(point: RingPoint) -> str:
-        return signed_percent(point.predicted_over_measured - 1) if point.predicted_over_measured else ""
+    def error(row: Beside, model: int) -> str:
+        return signed_percent(predicted.time_s / row[1].time_s - 1) if (predicted := row[2][model]) else ""
 
-    columns: list[Column[tuple[RingComparison, RingPoint, RingPoint]]] = [
+    columns: list[Column[Beside]] = [
         Column("rings", lambda row: row[0].curve.title_among(titles), is_text=True),
         Column("processes", lambda row: str(row[1].ranks)),
         Column("cycle", lambda row: format_time(row[1].time_s)),
-        Column("PingPing model", lambda row: time(row[1])),
-        Column("its error", lambda row: error(row[1])),
-        Column("P (both links)", lambda row: time(row[2])),
-        Column("error of that", lambda row: error(row[2])),
+        Column("PingPing model", lambda row: time(row, 0)),
+        Column("its error", lambda row: error(row, 0)),
+        Column("P (both links)", lambda row: time(row, 1)),
+        Column("error of that", lambda row: error(row, 1)),
     ]
     return table("Rings beside the PingPing model; a link is λ + n/b, PingPing's time of 4 B", rows, columns)
 
