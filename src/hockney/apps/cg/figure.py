@@ -54,7 +54,7 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
             panel.append(Line(name, np.array(sides_n), np.array(of_runs, dtype=np.float64), style=look, dots=4.0))
         words.append(f"{name}: {values[0][-1]:.3g} s and {values[1][-1]} iterations at n = {sides_n[-1]:.4g}")
     for (dimensions, eps), law in laws(records).items():
-        curve = np.geomspace(law.smallest, law.largest, 50)
+        curve = np.geomspace(law.smallest_n, law.largest_n, 50)
         power = law.coefficient.value * curve**law.exponent.value
         lines[1].append(replace(Line("", curve, power), width=0.8, order=1))
         words.append(f"{dimensions}-D to {eps:g}: iterations grow as n to the power {law.exponent.value:.3g}")

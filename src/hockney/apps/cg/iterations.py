@@ -62,14 +62,13 @@ def solution(runs: MeasuredRuns, cells: Extents) -> Solution:
             f"the runs of {runs.folder} end at several eps: {', '.join(f'{eps:g}' for eps in sorted(known))}",
             "keep those of each in a folder of its own",
         )
-    chosen = next(iter(known))
-    counts = known[chosen]
+    ((eps, counts),) = known.items()
     law = fit_iterations(list(counts), list(counts.values()))
     side = equal_side(sides_of(cells))
     warnings = []
-    if not law.smallest / FARTHEST <= side <= law.largest * FARTHEST:
+    if not law.smallest_n / FARTHEST <= side <= law.largest_n * FARTHEST:
         warnings.append(
-            f"n = {side:.4g} is far from the sizes of the runs, {law.smallest:.4g} to {law.largest:.4g}: "
+            f"n = {side:.4g} is far from the sizes of the runs, {law.smallest_n:.4g} to {law.largest_n:.4g}: "
             "their law of iterations may not hold there"
         )
-    return Solution.of(law, side, chosen, warnings)
+    return Solution(**vars(law), iterations=law.at(side), eps=eps, warnings=warnings)

@@ -70,7 +70,7 @@ def findings(records: Sequence[AppRecord]) -> list[Finding]:
         Finding(
             f"{APP.title} in {dimensions} dimensions to {eps:g}: iterations grow as n to the power "
             f"{law.exponent.value:.3g}{law.exponent.bounds(none=' (two sizes, no interval)')}, over {law.sizes} "
-            f"sizes, n from {law.smallest:.4g} to {law.largest:.4g}.",
+            f"sizes, n from {law.smallest_n:.4g} to {law.largest_n:.4g}.",
             ANCHOR,
             0.6,
         )

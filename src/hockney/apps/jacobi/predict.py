@@ -83,17 +83,12 @@ class DirectionsExceed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FormulaOfSeveralNumbers(AppAnswer):
+class FormulaOfSeveralNumbers(WeakScalingCase, AppAnswer):
     """Grids of several numbers of ranks by a formula, of the case of the most."""
 
     operation: str
     model: str
     formula: str
-    subdomain: int
-    serial_time_s: float
-    latency_s: float
-    bandwidth_B_per_s: float
-    ranks_on_core: int
     weak_scaling: list[WeakScalingStep]
     communication_exceeds: list[DirectionsExceed]
     predictions: list[RankedFormula]
@@ -255,7 +250,7 @@ def _predict(case: JacobiCase, name: Formula) -> JacobiPrediction:
             case.serial_time_s or 0.0,
             links.latency_s.value,
             links.bandwidth_B_per_s.value,
-            ranks_on_core(case, grid.ranks),
+            ranks_on_core=ranks_on_core(case, grid.ranks),
         )
         predictions[grid] = predict_formula(model, cases[grid], grid, links)
     ranked = [

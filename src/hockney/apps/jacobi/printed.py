@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pydantic import computed_field
 
@@ -37,7 +37,7 @@ class WeakScalingCase:
     serial_time_s: float
     latency_s: float
     bandwidth_B_per_s: float
-    ranks_on_core: int = 1
+    ranks_on_core: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
         if not 1 <= self.subdomain <= LARGEST_SUBDOMAIN:
@@ -85,7 +85,7 @@ NO_MESSAGES = Links.given(0.0, 1.0, "no messages")
 """Of one rank."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PrintedPrediction:
     """Of one grid. `time_s` = T_s + `communication_s`; `mlups`: 10⁶ lattice updates per second of all ranks.
 
@@ -127,15 +127,15 @@ def predict(model: HaloModel, case: WeakScalingCase, grid: Grid, links: Links | 
             "check the units of the serial time, the latency and the bandwidth",
         )
     return PrintedPrediction(
-        grid,
-        model.k * grid.directions,
-        halo_B,
-        halo_s,
-        time_s,
-        mlups,
-        case.serial_time_s / time_s,
-        halo_s / time_s,
-        links,
+        grid=grid,
+        k=model.k * grid.directions,
+        halo_B=halo_B,
+        communication_s=halo_s,
+        time_s=time_s,
+        mlups=mlups,
+        efficiency=case.serial_time_s / time_s,
+        communication_share=halo_s / time_s,
+        links=links,
         ranks_on_core=case.ranks_on_core,
     )
 

@@ -9,13 +9,14 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, computed_field
 
-from hockney.apps.stencil.grids import Grid, GridText, factorisations
+from hockney.apps.stencil.grids import Grid, GridText, smallest_surface
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.choice import Time, fastest
 from hockney.report.application import Row
+from hockney.units import Extents
 
 UNCALIBRATED = 1.3
 """Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
@@ -149,7 +150,7 @@ def _open_s(prediction: GridPrediction, surroundings: Surroundings) -> float:
 
 @dataclass(frozen=True)
 class CommunicationGrowth:
-    """On `ranks` ranks, with the grid that cuts through the fewest cells."""
+    """On `ranks` ranks, with the grid that `hockney run` takes."""
 
     ranks: int
     grid: GridText
@@ -157,34 +158,22 @@ class CommunicationGrowth:
 
 
 def growth(
-    step_on: Callable[[Grid], StencilStep], surroundings: Surroundings, iterations: int, most: int = MOST_SCANNED
+    step_on: Callable[[Grid], StencilStep],
+    cells: Extents | None,
+    surroundings: Surroundings,
+    iterations: int,
+    most: int = MOST_SCANNED,
 ) -> list[CommunicationGrowth]:
-    """How communication grows with the ranks, by powers of two, as far as the cells and the system go."""
-    steps = []
-    ranks = 1
-    while ranks <= most:
-        grid = compact(ranks, step_on)
-        if grid is None:
-            break
+    """How communication grows with the ranks, by powers of two, as far as the cells and the system go.
+
+    `cells` of the whole; None: each rank has the same cube.
+    """
+    steps: list[CommunicationGrowth] = []
+    while (ranks := 2 ** len(steps)) <= most:
         try:
+            grid = smallest_surface(ranks, cells)
             prediction = predict_step(step_on(grid), surroundings, iterations)
         except RequestError:
             break
         steps.append(CommunicationGrowth(ranks, grid, prediction.communication_share))
-        ranks *= 2
     return steps
-
-
-def compact(ranks: int, step_on: Callable[[Grid], StencilStep]) -> Grid | None:
-    """The grid whose largest box has the fewest cells on faces that neighbours need; None where none has room."""
-    best: tuple[int, Grid] | None = None
-    for grid in factorisations(ranks):
-        try:
-            stencil = step_on(grid).stencil
-        except RequestError:
-            continue
-        box = [-(-cells // parts) for cells, parts in zip(stencil.cells, grid, strict=True)]
-        halo = sum(min(parts - 1, 2) * math.prod(box) // side for side, parts in zip(box, grid, strict=True))
-        if best is None or halo < best[0]:
-            best = halo, grid
-    return best[1] if best else None

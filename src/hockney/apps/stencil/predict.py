@@ -46,8 +46,8 @@ from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
 from hockney.units import Extents, counted, format_number, format_time, percent
 
-USUAL_SIDE = 480
-"""Cells along each side of the whole where no size is given."""
+USUAL_CELLS = Extents(480, 480, 480)
+"""Of the whole where no size is given."""
 MOST_SIMULATED = 200_000
 """Ranks of all grids together: a minute, and some gigabytes where one grid has them all."""
 MOST_REFUSED = 3
@@ -221,7 +221,7 @@ def predict_grids(
     assumed = [costs.assumptions(surroundings.place(ranks), ranks) for ranks in grids_of]
     warnings = [*costs.warnings, *dict.fromkeys(word for words in assumed for word in words)]
     if case.cells is None and case.subdomain is None:
-        warnings.append(f"no size is given: {Extents(*(USUAL_SIDE,) * 3)} cells are taken")
+        warnings.append(f"no size is given: {USUAL_CELLS} cells are taken")
     if case.cell_s is None and runs is None:
         warnings.append(
             "what a cell takes is not known: 1 ns is taken; --cell-time or --table say what it is on this machine"
@@ -285,7 +285,7 @@ def predict_grids(
                 grids=ordered,
             )
         )
-    growing = growth(step_on, surroundings, iterations)
+    growing = growth(step_on, _cells(case), surroundings, iterations)
     firsts = [next((step for step in growing if step.communication_share > share), None) for share in SHARES]
     several = GridsOfSeveralNumbers(
         operation=case.operation,
@@ -333,15 +333,18 @@ def _surroundings(case: StencilCase, ranks: int) -> Surroundings:
 
 def _stencil(case: StencilCase, grid: Grid) -> Stencil:
     """The program's cells on a grid. RequestError where they do not fit."""
-    side = case.subdomain
-    if side is None:
-        return Stencil(case.cells or Extents(*(USUAL_SIDE,) * 3), grid, case.halo)
-    cells = Extents(*(side * count for count in grid))
-    if not side >= 1 or max(cells) > MOST_CELLS:
+    cells = _cells(case) or grid.times(case.subdomain or 0)
+    if max(cells) > MOST_CELLS:
         raise RequestError(
-            f"--subdomain {side} on {grid}: a direction has 1 to {MOST_CELLS} cells", "give a smaller cube"
+            f"--subdomain {case.subdomain} on {grid}: a direction has 1 to {MOST_CELLS} cells",
+            "give a smaller cube",
         )
     return Stencil(cells, grid, case.halo)
+
+
+def _cells(case: StencilCase) -> Extents | None:
+    """Of the whole; None where each rank has the same cube."""
+    return None if case.subdomain else case.cells or USUAL_CELLS
 
 
 def _alone(step_on: Callable[[Grid], StencilStep], surroundings: Surroundings, iterations: int) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, InstanceOf
 
 from hockney.apps.stencil.choice import GridPrediction
 from hockney.errors import RequestError
@@ -20,16 +20,17 @@ from hockney.statistics import LeastSquares, least_squares, t_reach
 class IterationsLaw:
     """Iterations = `coefficient` · n^`exponent`, by least squares of logarithms.
 
-    n is the side of the square or cube with the same condition number (`equal_side`); `smallest` and `largest`
-    of the `sizes` that were measured. With two sizes the law passes through both, and there is no interval.
+    n is the side of the square or cube with the same condition number (`equal_side`), from `smallest_n` to
+    `largest_n` of the `sizes` that were measured. With two sizes the law passes through both, and there is no
+    interval.
     """
 
     coefficient: Parameter
     exponent: Parameter
-    smallest: float
-    largest: float
+    smallest_n: float
+    largest_n: float
     sizes: int
-    fitted: LeastSquares
+    fitted: Annotated[InstanceOf[LeastSquares], Field(exclude=True)]
 
     def at(self, side: float) -> Parameter:
         """Iterations for n = `side`, with the interval of one further size (Student's t)."""
@@ -58,14 +59,10 @@ def fit_iterations(sides: Sequence[float], iterations: Sequence[float]) -> Itera
     fitted = least_squares(design, y)
     first, exponent = (float(value) for value in fitted.value)
     of_first, of_exponent = (_reach(fitted, float(variance)) for variance in np.diag(fitted.covariance))
+    low, high = (None, None) if of_exponent is None else (exponent - of_exponent, exponent + of_exponent)
     return IterationsLaw(
         _factor(math.exp(first), of_first),
-        Parameter(
-            value=exponent,
-            low=None if of_exponent is None else exponent - of_exponent,
-            high=None if of_exponent is None else exponent + of_exponent,
-            unit="1",
-        ),
+        Parameter(value=exponent, low=low, high=high, unit="1"),
         float(min(sides)),
         float(max(sides)),
         len(x),
@@ -84,24 +81,13 @@ def _factor(value: float, reach: float | None) -> Parameter:
     return Parameter(value=value, low=value * math.exp(-reach), high=value * math.exp(reach), unit="1")
 
 
-@dataclass(frozen=True)
-class Solution:
-    """`iterations` of a whole solution to a residual of `eps` times the first, by a law c·n^e of some sizes."""
+@dataclass(frozen=True, kw_only=True)
+class Solution(IterationsLaw):
+    """`iterations` of a whole solution to a residual of `eps` times the first, by the law of some sizes."""
 
     iterations: Parameter
     eps: float
-    coefficient: Parameter
-    exponent: Parameter
-    sizes: int
-    smallest_n: float
-    largest_n: float
     warnings: Annotated[list[str], Field(exclude=True)]
-
-    @classmethod
-    def of(cls, law: IterationsLaw, side: float, eps: float, warnings: list[str]) -> Solution:
-        """By a law, for n = `side`."""
-        law_words = (law.coefficient, law.exponent, law.sizes, law.smallest, law.largest)
-        return cls(law.at(side), eps, *law_words, warnings)
 
     def time_s(self, iteration: GridPrediction) -> Parameter:
         """Of the whole: iterations times the time of one; intervals on logarithmic scales, as independent."""
