@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
-
-from pydantic import Field
 
 from hockney.batch.base import allocation
 from hockney.campaign.events import Progress
@@ -21,8 +18,8 @@ from hockney.records.answers import RankPlace, Timed
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
-from hockney.report.application import AppAnswer
-from hockney.report.run_tables import Column, table
+from hockney.report.application import AppAnswer, apps
+from hockney.report.run_tables import runs_table
 from hockney.report.tables import Table
 from hockney.runner.mpi import TITLES
 from hockney.runner.session import Session
@@ -159,14 +156,15 @@ def records(
 
 @dataclass(frozen=True)
 class Runs(AppAnswer):
-    """Runs, with the columns of the table that people see of them."""
+    """Runs of an application."""
 
     runs: list[AppRecord]
-    columns: Annotated[Sequence[Column[AppRecord]], Field(exclude=True)]
 
     def text(self) -> Iterator[str | Table]:
-        """A row for each run."""
-        yield table("", self.runs, self.columns)
+        """The table of its page."""
+        app = apps.get(self.runs[0].operation)
+        reported = app.part("section").reported
+        yield runs_table([reported(run) for run in self.runs], app.unit, app.rate)
 
     def wrong(self) -> list[tuple[str, str]]:
         """Runs whose result is not what it must be."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hockney.records.app_record import AppRecord
@@ -26,7 +26,8 @@ class ReportedRun:
 
     `problem` is the whole, `of_rank` one rank's share if all shares are equal, `way` the method. `rate` is in the
     unit of the section, `bound_share` a share of the rate that hardware allows, `communication` a share of the
-    time of all ranks. A value is None if it is not known. ValueError for impossible numbers.
+    time of all ranks, whose seconds are in `parts_s`. A value is None if it is not known. ValueError for
+    impossible numbers.
     """
 
     record: AppRecord
@@ -38,6 +39,7 @@ class ReportedRun:
     rate: float | None = None
     bound_share: float | None = None
     communication: float | None = None
+    parts_s: Mapping[str, float] = field(default_factory=dict)
     predicted_s: float | None = None
     series: str = ""
 
@@ -112,6 +114,7 @@ def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
         Column(rate, lambda run: "" if run.rate is None else axes.plain(float(f"{run.rate:.4g}"))),
         Column("of the bound", lambda run: _share(run.bound_share)),
         Column("communication", lambda run: _share(run.communication)),
+        Column(" + ".join(runs[0].parts_s), lambda run: _shares(run.parts_s.values())),
         Column("predicted", lambda run: "" if run.predicted_s is None else _time(run.predicted_s)),
         Column("error", lambda run: "" if run.error is None else signed_percent(run.error)),
     ]
@@ -160,6 +163,12 @@ def signed_percent(share: float) -> str:
 
 def _share(value: float | None) -> str:
     return "" if value is None else percent(value).replace(" ", UNBROKEN)
+
+
+def _shares(parts_s: Collection[float]) -> str:
+    """`90 + 2 + 8 %`."""
+    total_s = sum(parts_s)
+    return f"{' + '.join(f'{100 * part_s / total_s:.0f}' for part_s in parts_s)}{UNBROKEN}%" if total_s else ""
 
 
 def _time(seconds: float) -> str:

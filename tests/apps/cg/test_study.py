@@ -34,8 +34,10 @@ def grids_of(study: CgStudy) -> list[Grid]:
 
 
 def shown(records: list[AppRecord]) -> Table:
-    (table,) = (part for part in CgRuns(records).text() if not isinstance(part, str))
-    return table
+    runs, solutions = (part for part in CgRuns(records).text() if not isinstance(part, str))
+    assert len(runs.rows) == len(records)
+    assert "compute + halo + sums" in runs.columns
+    return solutions
 
 
 def record(ranks: int, iteration_s: float, size: Extents = FLAT[1], **asked: Any) -> AppRecord:

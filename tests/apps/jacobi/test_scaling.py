@@ -205,7 +205,7 @@ def test_findings_say_efficiency_break_and_grid() -> None:
     assert "66 %" in text or "67 %" in text
     assert "between 24 and 25 ranks an iteration's time steps by a factor of 1.2" in text
     assert "not explained: the runs do not say where their ranks were" in text
-    assert "on 48 ranks the grid 4x4x3 is" in text
+    assert "The grid matters for Jacobi, weak scaling (1200x1200x1200), 48 ranks: 48x1x1 takes" in text
     assert {finding.anchor for finding in said} == {"app-jacobi", "app-jacobi-laws"}
 
 

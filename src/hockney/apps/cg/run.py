@@ -11,14 +11,13 @@ from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.app import CgStudy, Pictures
 from hockney.apps.cg.picture import convergence, solution
 from hockney.apps.cg.solution import describe, description, part, read
-from hockney.apps.cg.solved import RUNS, last_norm, name_of, solved_runs
-from hockney.apps.launched import Told
+from hockney.apps.cg.solved import SOLUTIONS, last_norm, name_of, solved_runs
+from hockney.apps.launched import Runs, Told
 from hockney.apps.stencil.grids import cells_of
 from hockney.apps.stencil.run import ran
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.report.application import AppAnswer
 from hockney.report.drawn import checked_ending
 from hockney.report.run_tables import table
 from hockney.report.tables import Table
@@ -26,14 +25,13 @@ from hockney.units import counted
 
 
 @dataclass(frozen=True)
-class CgRuns(AppAnswer):
+class CgRuns(Runs):
     """Runs of conjugate gradients."""
 
-    runs: list[AppRecord]
-
     def text(self) -> Iterator[str | Table]:
-        """The runs."""
-        yield table("", solved_runs(self.runs), RUNS)
+        """Iterations, and whole solutions."""
+        yield from super().text()
+        yield table("Solutions", solved_runs(self.runs), SOLUTIONS)
 
     def wrong(self) -> list[tuple[str, str]]:
         """Runs that were to converge and did not, and those whose residual is not what the iteration says."""

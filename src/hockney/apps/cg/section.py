@@ -35,7 +35,7 @@ def reported(record: AppRecord) -> ReportedRun:
     return reported_run(
         record,
         f"{asked['variant']}, {asked['halo']}, {asked['faces']}",
-        [answer.compute_s, answer.halo_s, answer.allreduce_s],
+        {"compute": answer.compute_s, "halo": answer.halo_s, "sums": answer.allreduce_s},
         rate=answer.iterations / record.time_s if record.time_s else None,
         bound_share=median(answer.fractions_of_bound) if answer.fractions_of_bound else None,
     )

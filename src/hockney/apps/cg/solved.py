@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from statistics import median
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Column
-from hockney.units import format_rate, format_time, percent
+from hockney.units import format_rate, format_time
 from hockney.words import grouped
 
 UNNAMED = ("", "default")
@@ -54,32 +53,6 @@ class SolvedRun:
     answer: CgAnswer
     ratio: tuple[float, float] | None
 
-    @property
-    def shares(self) -> str:
-        """Of the time of all ranks together, in percent."""
-        parts_s = [
-            sum(of_ranks_s) for of_ranks_s in (self.answer.compute_s, self.answer.halo_s, self.answer.allreduce_s)
-        ]
-        if not sum(parts_s):
-            return ""
-        return " + ".join(f"{100 * part_s / sum(parts_s):.0f}" for part_s in parts_s) + " %"
-
-    @property
-    def traffic(self) -> str:
-        """The rate of an iteration's memory traffic."""
-        if not (self.record.parameters["compute"] and self.answer.iteration_s):
-            return ""
-        traffic_B = self.answer.counted_bytes_per_unknown * self.answer.unknowns
-        return format_rate(traffic_B / self.answer.iteration_s)
-
-    @property
-    def bound(self) -> str:
-        """The rate of that traffic by itself."""
-        times_s = self.answer.stream_samples_s
-        return (
-            format_rate(self.answer.bytes_per_unknown * self.answer.unknowns / median(times_s)) if times_s else ""
-        )
-
 
 def solved_runs(records: Sequence[AppRecord]) -> list[SolvedRun]:
     """Each run with its answer, and its ratios among all."""
@@ -89,7 +62,8 @@ def solved_runs(records: Sequence[AppRecord]) -> list[SolvedRun]:
     ]
 
 
-SOLVED: list[Column[SolvedRun]] = [
+SOLUTIONS: list[Column[SolvedRun]] = [
+    Column("launch", lambda run: "" if run.record.variant in UNNAMED else run.record.variant, is_text=True),
     Column("size", lambda run: str(cells_of(run.record)), is_text=True),
     Column("ranks", lambda run: str(run.record.ranks)),
     Column("grid", lambda run: str(grid_of(run.record)), is_text=True),
@@ -102,8 +76,6 @@ SOLVED: list[Column[SolvedRun]] = [
     ),
     Column("residuum", lambda run: "" if (norm := last_norm(run.answer)) is None else f"{norm**2:.6g}"),
     Column("time of a solution", lambda run: format_time(run.record.time_s)),
-]
-SPED_UP: list[Column[SolvedRun]] = [
     Column("speed-up", lambda run: f"{run.ratio[0]:.3g}" if run.ratio else ""),
     Column("efficiency", lambda run: f"{run.ratio[1]:.3g}" if run.ratio else ""),
     Column("writing", lambda run: format_time(run.answer.file_write_s) if run.answer.file_write_s else ""),
@@ -116,19 +88,4 @@ SPED_UP: list[Column[SolvedRun]] = [
         ),
     ),
 ]
-SOLUTIONS = [*SOLVED, *SPED_UP]
 """Columns of published tables of such runs."""
-RUNS: list[Column[SolvedRun]] = [
-    Column("launch", lambda run: "" if run.record.variant in UNNAMED else run.record.variant, is_text=True),
-    *SOLVED,
-    Column("iteration", lambda run: format_time(run.answer.iteration_s)),
-    Column("compute + halo + sums", lambda run: run.shares),
-    Column("traffic", lambda run: run.traffic),
-    Column("bound", lambda run: run.bound),
-    Column(
-        "of bound",
-        lambda run: percent(median(run.answer.fractions_of_bound)) if run.answer.fractions_of_bound else "",
-    ),
-    *SPED_UP,
-]
-"""The same with where the time of an iteration goes."""

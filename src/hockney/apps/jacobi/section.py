@@ -31,7 +31,7 @@ def reported(record: AppRecord) -> ReportedRun:
     return reported_run(
         record,
         f"{asked['halo']}, {asked['faces']}",
-        [answer.compute_s, answer.pack_s, answer.wait_s],
+        {"compute": answer.compute_s, "pack": answer.pack_s, "MPI": answer.wait_s},
         rate=answer.mlups,
         bound_share=answer.fraction_of_bound,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hockney.apps.stencil.answer import StencilAnswer
@@ -27,12 +27,14 @@ MOST_COMPUTED = 10
 def reported_run(
     record: AppRecord,
     method: str,
-    parts_s: Sequence[Sequence[float]],
+    parts_s: Mapping[str, Sequence[float]],
     rate: float | None,
     bound_share: float | None,
 ) -> ReportedRun:
     """One iteration. `parts_s`: seconds of each rank, those of computation first."""
-    totals_s = [sum(of_ranks_s) for of_ranks_s in parts_s]
+    totals_s = {name: sum(of_ranks_s) for name, of_ranks_s in parts_s.items()}
+    _, *others_s = totals_s.values()
+    every_s = sum(totals_s.values())
     return ReportedRun(
         record,
         problem=str(cells_of(record)),
@@ -42,7 +44,8 @@ def reported_run(
         way=method,
         rate=rate,
         bound_share=bound_share,
-        communication=sum(totals_s[1:]) / sum(totals_s) if sum(totals_s) else None,
+        communication=sum(others_s) / every_s if every_s else None,
+        parts_s=totals_s,
     )
 
 

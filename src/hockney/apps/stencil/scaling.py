@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hockney.apps.stencil.grid_test import GridTest, configuration, grid_test, judged
 from hockney.apps.stencil.grids import Grid, box_of_each, cells_of, grid_of
 from hockney.apps.stencil.measured import cell_s_of, iterations_of, unusable
-from hockney.apps.stencil.told_apart import which_grid
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.boundaries import begins, boundaries
@@ -27,6 +27,7 @@ from hockney.report.findings import Finding, Verdict
 from hockney.report.places import domains
 from hockney.report.scaling import add_laws
 from hockney.units import Extents, counted, percent
+from hockney.words import grouped
 
 SUPER, GOOD, FAIR = 1.02, 0.8, 0.5
 """Efficiency above which a speed-up is more than ideal; from which it is good, and from which it is fair."""
@@ -167,8 +168,22 @@ def add_scaling(app: App, tables: Sequence[ScalingTable], runs: Runs, contributi
         if studied is not None and studied.broken is not None:
             contribution.findings.append(_of_break(name, table, studied.broken, runs, page.id))
         contribution.findings += _of_efficiency(name, table, page.id)
-        contribution.findings += which_grid(name, [run.record for run in table.runs], page.id, 0.5)
+    tests = [_of_grids(name, table) for name, table in zip(studies, tables, strict=True)]
+    contribution.findings += [
+        Finding(test.words, page.id, 0.5 if test.significant else 0.3) for test in judged([*filter(None, tests)])
+    ]
     add_laws({name: studied for name, studied in studies.items() if studied is not None}, page, contribution)
+
+
+def _of_grids(name: str, table: ScalingTable) -> GridTest | None:
+    """Whether the grid matters on the most ranks of which there are several; None where nothing tells."""
+    by_ranks = grouped(table.runs, lambda run: run.grid.ranks)
+    for ranks in sorted(by_ranks, reverse=True):
+        on_grid = grouped([run.record for run in by_ranks[ranks]], lambda record: str(grid_of(record)))
+        if len(on_grid) > 1:
+            every = [configuration(grid, "", records) for grid, records in on_grid.items()]
+            return grid_test(f"{name}, {counted(ranks, 'rank')}", every)
+    return None
 
 
 def _of_efficiency(name: str, table: ScalingTable, anchor: str) -> list[Finding]:

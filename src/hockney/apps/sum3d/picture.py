@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hockney.apps.sum3d.grid_test import Configuration
+from hockney.apps.stencil.grid_test import Configuration
 from hockney.report.axes import time_unit
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel

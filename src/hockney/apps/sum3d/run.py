@@ -12,10 +12,10 @@ from pydantic import Field
 
 from hockney.apps.launched import Launched, Told, records
 from hockney.apps.stencil.fitting import proposing
+from hockney.apps.stencil.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.stencil.grids import Grid, parse_grids
 from hockney.apps.stencil.loads import SPLITS, as_lines, loads
 from hockney.apps.sum3d.app import Predicting, Sum3dStudy, parse_sizes
-from hockney.apps.sum3d.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.sums import (
     PredictedCycle,

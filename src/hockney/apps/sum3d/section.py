@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from hockney.apps.stencil.grid_test import COLUMNS
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import APP
-from hockney.apps.sum3d.grid_test import COLUMNS
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.picture import grids
 from hockney.apps.sum3d.sums import SumComparison, comparison, predicted_cycle, problem_of

@@ -14,11 +14,11 @@ from pydantic import Field
 
 from hockney.apps.launched import Parameters
 from hockney.apps.repetitions import repetitions
+from hockney.apps.stencil.grid_test import Configuration, GridTest, configuration, grid_test, judged
 from hockney.apps.stencil.grids import Grid, cells_of, check_ranks, grid_of
 from hockney.apps.stencil.loads import as_lines, check, loads, usual_grid
 from hockney.apps.sum3d.answer import PARTS, Sum3dAnswer
 from hockney.apps.sum3d.app import SIMULATED_B_PER_S, Sum3dStudy
-from hockney.apps.sum3d.grid_test import Configuration, GridTest, configuration, grid_test, judged
 from hockney.apps.sum3d.model import ELEMENT_B, predict_sum3d
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts

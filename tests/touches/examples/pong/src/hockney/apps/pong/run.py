@@ -8,14 +8,8 @@ from hockney.apps.repetitions import repetitions
 from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
 from hockney.records.app_record import AppRecord
-from hockney.report.run_tables import Column
-from hockney.units import format_bytes, format_time
 
 USUAL_B = 1024
-COLUMNS: list[Column[AppRecord]] = [
-    Column("message", lambda record: format_bytes(record.parameters["bytes"])),
-    Column("there and back", lambda record: format_time(record.time_s)),
-]
 
 
 def run(told: Told, study: PongStudy, launching: AppLaunching) -> Runs:
@@ -25,4 +19,4 @@ def run(told: Told, study: PongStudy, launching: AppLaunching) -> Runs:
         for size_B in study.sizes_B or [USUAL_B]:
             yield launched.request("pong", {"bytes": size_B, **repetitions(study.repetitions)})
 
-    return Runs(records(told, ask, launching.model_copy(update={"ranks": 2})), COLUMNS)
+    return Runs(records(told, ask, launching.model_copy(update={"ranks": 2})))

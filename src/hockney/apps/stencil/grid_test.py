@@ -53,7 +53,7 @@ class Configuration:
     @property
     def name(self) -> str:
         """In words: `6x4x1, cartesian`."""
-        return f"{self.grid}, {self.split}"
+        return ", ".join(filter(None, (self.grid, self.split)))
 
 
 def configuration(grid: str, split: str, records: Sequence[AppRecord]) -> Configuration:

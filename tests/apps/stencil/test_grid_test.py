@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.factories import app_run, not_none
 
-from hockney.apps.sum3d.grid_test import Configuration, configuration, grid_test, judged
+from hockney.apps.stencil.grid_test import Configuration, configuration, grid_test, judged
 from hockney.records.app_record import AppRecord
 
 GRIDS = ("24x1x1", "12x2x1", "8x3x1", "6x4x1", "6x2x2", "4x3x2")
