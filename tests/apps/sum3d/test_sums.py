@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from tests.factories import app_run, not_none
 
+from hockney.apps.stencil.grid_test import run_statistics
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.sum3d.app import Sum3dStudy
 from hockney.apps.sum3d.model import predict_sum3d
-from hockney.apps.sum3d.sums import Sum3dProblem, predicted_cycle, run_statistics, shares, summary
+from hockney.apps.sum3d.sums import Sum3dProblem, predicted_cycle, shares, summary
 from hockney.errors import RequestError
 from hockney.fields import checked
 from hockney.predict.machine_costs import MachineCosts
@@ -76,14 +77,13 @@ def test_a_summary_without_a_machine_predicts_nothing() -> None:
     made = summary(record())
     assert made.predicted is None
     assert made.loads == ["P. 0-1: 6"]
-    assert predicted_cycle(record(), None) is None
 
 
 COSTS = MachineCosts({0: Messages.assumed(1e-6 + SIZES_B / 1e10, {})}, "a test")
 
 
 def test_predictions_stand_beside_what_was_measured() -> None:
-    made = not_none(predicted_cycle(record(), COSTS))
+    made = predicted_cycle(record(), COSTS)
     # Rank 0 waits in its gather for the slowest sum, 1 s longer than its own: 24 B for each of 6 sums.
     assert made.parts["compute_s"].predicted_s == pytest.approx(6 * 24 / 1e9)
     assert [made.parts[name].measured_s for name in (*PARTS, "time_s")] == [6.0, 2.0, 1.0, 1.0, 10.0]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean, stdev
 from typing import Annotated
 
 import numpy as np
@@ -29,6 +30,35 @@ from hockney.units import format_time
 
 LEVEL = 0.05
 """Of all tests of a page together (Holm, 1979)."""
+
+
+@dataclass(frozen=True)
+class RunStatistics:
+    """Mean of the runs and its 95 % interval, mean ± c·S/√runs, in seconds, with S the standard deviation.
+
+    `normal`: c = 1.96, which promises too much with few runs. `student`: c of Student's t with runs − 1 degrees
+    of freedom, right for few runs too. None with a single run.
+    """
+
+    runs: int
+    mean_s: float
+    standard_deviation_s: float | None = None
+    normal_low_s: float | None = None
+    normal_high_s: float | None = None
+    student_low_s: float | None = None
+    student_high_s: float | None = None
+
+
+def run_statistics(samples_s: Sequence[float]) -> RunStatistics:
+    """Of the repetitions of a run."""
+    runs, mean_s = len(samples_s), fmean(samples_s)
+    if runs < 2:
+        return RunStatistics(runs, mean_s)
+    deviation_s = stdev(samples_s, mean_s)
+    each_s = deviation_s / math.sqrt(runs)
+    normal_s, student_s = NORMAL * each_s, t_reach(each_s, runs - 1)
+    bounds = mean_s - normal_s, mean_s + normal_s, mean_s - student_s, mean_s + student_s
+    return RunStatistics(runs, mean_s, deviation_s, *bounds)
 
 
 @dataclass(frozen=True)
@@ -69,14 +99,11 @@ def configuration(grid: str, split: str, records: Sequence[AppRecord]) -> Config
             for record in records
             if (number := record.parameters.get("round")) is not None
         ]
-    mean_s, count = float(np.mean(values)), len(values)
-    low_s = high_s = None
-    if count > 1:
-        reach_s = t_reach(float(np.std(values, ddof=1)) / math.sqrt(count), count - 1)
-        # No time is negative, however skewed a few values are.
-        low_s, high_s = max(mean_s - reach_s, 0.0), mean_s + reach_s
-    kept = tuple(rounds) if len(rounds) == count else ()
-    return Configuration(grid, split, tuple(values), kept, mean_s, low_s, high_s)
+    known = run_statistics(values)
+    # No time is negative, however skewed a few values are.
+    low_s = None if known.student_low_s is None else max(known.student_low_s, 0.0)
+    kept = tuple(rounds) if len(rounds) == len(values) else ()
+    return Configuration(grid, split, tuple(values), kept, known.mean_s, low_s, known.student_high_s)
 
 
 @dataclass(frozen=True)

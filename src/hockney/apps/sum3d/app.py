@@ -25,33 +25,10 @@ MOST = 2**31 - 1
 """Elements along a direction."""
 
 
-class Size(BaseModel):
-    """Elements of the matrices."""
-
-    nx: Annotated[int, Argument("Elements along x.", metavar="nx")]
-    ny: Annotated[int, Argument("Elements along y.", metavar="ny")]
-    nz: Annotated[int, Argument("Elements along z.", metavar="nz")]
-
-    @property
-    def size(self) -> Extents:
-        """Along all three."""
-        return Extents(self.nx, self.ny, self.nz)
-
-
-def parse_sizes(texts: list[str]) -> list[Extents]:
-    """`2400x100x100`, each once. RequestError for anything else."""
-    sizes = (
-        parse_extents(text, "a size", "elements", dimensions=(3,), at_most=MOST, example="2400x100x100")
-        for text in texts
-    )
-    return [Extents(*size) for size in dict.fromkeys(sizes)]
-
-
-class Sum3dCosts(BaseModel):
-    """Which messages of a machine file cost what."""
-
-    locality: Annotated[str, Option("How far rank 0 is from the others. [default: the farthest measured]")] = ""
-    algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
+def parse_size(text: str) -> Extents:
+    """`2400x100x100`; RequestError for anything else."""
+    size = parse_extents(text, "a size", "elements", dimensions=(3,), at_most=MOST, example="2400x100x100")
+    return Extents(*size)
 
 
 class Sum3dStudy(BaseModel):
@@ -61,8 +38,13 @@ class Sum3dStudy(BaseModel):
     ny: Annotated[int | None, Argument("Elements along y.", metavar="ny")] = None
     nz: Annotated[int | None, Argument("Elements along z.", metavar="nz")] = None
     sizes: Annotated[
-        list[str],
-        Option("Elements along x, y and z, such as 240x100x100 (repeatable).", flags=("--size",)),
+        list[Extents],
+        Option(
+            "Elements along x, y and z, such as 240x100x100 (repeatable).",
+            flags=("--size",),
+            read=parse_size,
+            repeat=True,
+        ),
     ] = Field(default_factory=list)
     grid: Annotated[
         list[str],
@@ -106,17 +88,15 @@ class Sum3dStudy(BaseModel):
         bool,
         Option("Print how many elements each rank gets, and launch nothing.", flags=("--dry-run",)),
     ] = False
-
-
-class Predicting(BaseModel):
-    """What predictions beside the measured times are from."""
-
     machine: Annotated[Path | None, Option("Machine file whose prediction stands beside the measurement.")] = None
 
 
-class Sum3dCase(Size, MachineFile):
-    """What is summed on which ranks, and how fast their memory is."""
+class Sum3dCase(NetworkOptions, MachineFile):
+    """What is summed on which ranks, how fast their memory is, and which messages cost what."""
 
+    nx: Annotated[int, Argument("Elements along x.", metavar="nx")]
+    ny: Annotated[int, Argument("Elements along y.", metavar="ny")]
+    nz: Annotated[int, Argument("Elements along z.", metavar="nz")]
     ranks: Annotated[int | None, Option("Number of ranks. [default: those of --grid]")] = None
     grid: Annotated[Grid | None, Option(read=parse_grid)] = None
     split: Annotated[Split, Option(f"How the elements are split over the ranks: {listed(SPLITS)}.")] = "balanced"
@@ -132,6 +112,13 @@ class Sum3dCase(Size, MachineFile):
         Path | None,
         Option("Campaign or tidy table with scatter and gather on as many ranks."),
     ] = None
+    locality: Annotated[str, Option("How far rank 0 is from the others. [default: the farthest measured]")] = ""
+    algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
+
+    @property
+    def size(self) -> Extents:
+        """Elements of a matrix."""
+        return Extents(self.nx, self.ny, self.nz)
 
 
 APP = App(
@@ -151,11 +138,7 @@ hockney run sum3d --size 240x100x100 --size 120x200x100 --ranks 4 --grid all --s
 hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --dry-run
 hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi:cluster.xml
 """,
-        {
-            "study": Sum3dStudy,
-            "predicting": Predicting,
-            "launching": Annotated[AppLaunching, Without("ranks")],
-        },
+        {"study": Sum3dStudy, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
     predict=Question(
         "Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing.",
@@ -163,7 +146,7 @@ hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi:cluster.xm
 hockney predict sum3d 2400 100 100 --ranks 24 --memory-bandwidth 10GB/s --locality cache
 hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memory-bandwidth 10GB/s --json
 """,
-        {"case": Sum3dCase, "costs": Sum3dCosts, "between": NetworkOptions},
+        {"case": Sum3dCase},
     ),
     unit="a cycle",
     rate="10⁶ sums/s",

@@ -9,14 +9,13 @@ from pathlib import Path
 from hockney.apps.stencil.grids import GridText, check_ranks
 from hockney.apps.stencil.loads import as_lines, loads, usual_grid
 from hockney.apps.sum3d.answer import PARTS
-from hockney.apps.sum3d.app import Sum3dCase, Sum3dCosts
+from hockney.apps.sum3d.app import Sum3dCase
 from hockney.apps.sum3d.collectives import MeasuredCollectives
 from hockney.apps.sum3d.model import Sum3dPrediction, costs_of, predict_sum3d, usual_cache
 from hockney.errors import RequestError
 from hockney.fields import refuse_written
 from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of
-from hockney.predict.options import NetworkOptions
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
@@ -63,7 +62,11 @@ class PredictedSum(Sum3dPrediction, AppAnswer):
         return [{**own, "time_s": self.time_s, "size": str(Extents(*self.size)), "grid": str(self.grid)}]
 
 
-def predict(_: Progress, case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions) -> PredictedSum:
+MESSAGES = ("locality", "algorithm", "network")
+"""Options that say what messages cost, which measured collectives hold."""
+
+
+def predict(_: Progress, case: Sum3dCase) -> PredictedSum:
     """The time of a cycle by part; RequestError for what cannot be predicted."""
     memory_B_per_s = case.memory_bandwidth_B_per_s
     if memory_B_per_s is None:
@@ -75,20 +78,19 @@ def predict(_: Progress, case: Sum3dCase, costs: Sum3dCosts, between: NetworkOpt
     grid = case.grid or usual_grid(case.size, case.ranks or 1, case.split)
     check_ranks(grid, [grid.ranks if case.ranks is None else case.ranks])
     elements = loads(case.size, grid, case.split)
-    network = figures_of(between)
-    if network.are_given and costs.locality not in ("", "network"):
+    network = figures_of(case)
+    if network.are_given and case.locality not in ("", "network"):
         raise RequestError(
-            f"--locality {costs.locality} says that no message goes between nodes",
+            f"--locality {case.locality} says that no message goes between nodes",
             "leave out --network",
         )
     if case.table is not None:
-        refuse_written(costs, "with --table", hint="leave it out: the table says it")
-        if network.are_given:
-            raise RequestError("figures of a network mean nothing with --table", "leave them out")
+        others = {*Sum3dCase.model_fields} - {*MESSAGES}
+        refuse_written(case, "with --table", hint="leave it out: the table says it", but=others)
     machine = None if case.table and "machine" not in case.model_fields_set else machine_of(case)
     messages, cache = None, "warm"
     if machine is not None:
-        messages = costs_of(machine, str(case.machine), case.size, costs.locality, network)
+        messages = costs_of(machine, str(case.machine), case.size, case.locality, network)
         cache = usual_cache(machine, case.size)
     predicted = predict_sum3d(
         case.size,
@@ -96,7 +98,7 @@ def predict(_: Progress, case: Sum3dCase, costs: Sum3dCosts, between: NetworkOpt
         case.split,
         messages,
         memory_B_per_s,
-        algorithm=costs.algorithm,
+        algorithm=case.algorithm,
         measured=MeasuredCollectives.of(case.table) if case.table else None,
         cache=cache,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Annotated
 
@@ -15,14 +16,13 @@ from hockney.apps.stencil.fitting import proposing
 from hockney.apps.stencil.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.stencil.grids import Grid, parse_grids
 from hockney.apps.stencil.loads import SPLITS, as_lines, loads
-from hockney.apps.sum3d.app import Predicting, Sum3dStudy, parse_sizes
+from hockney.apps.sum3d.app import Sum3dStudy
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.sums import (
     PredictedCycle,
     PredictedPart,
     Sum3dProblem,
     Sum3dRun,
-    SumComparison,
     comparison,
     predicted_cycle,
     problem_of,
@@ -119,49 +119,48 @@ class Sum3dRuns(AppAnswer):
         ][:1]
 
 
-class Sum3dSweep:
+def asking(problems: Sequence[Sum3dProblem], study: Sum3dStudy, launched: Launched) -> Asking[AppRecord]:
     """Several problems on one launch: in each round every one of them once, in a new random order.
 
     What drifts during a round then hits all grids alike, and rounds can be told from grids.
     """
-
-    def __init__(self, problems: list[Sum3dProblem], study: Sum3dStudy) -> None:
-        """RequestError for what the program would refuse."""
-        self._asked = [problem.parameters(study) for problem in problems]
-        self._sizes = [problem.size for problem in problems]
-        self._rounds = 1 if len(problems) == 1 else ROUNDS
-        self._seed = study.seed
-
-    def asking(self, launched: Launched) -> Asking[AppRecord]:
-        """Every run, each with the number of its round where there are several."""
-        order = np.random.default_rng(self._seed)
-        for number in range(self._rounds):
-            of_round = {"round": number} if self._rounds > 1 else {}
-            for index in order.permutation(len(self._asked)).tolist() if len(self._asked) > 1 else [0]:
-                try:
-                    yield launched.request("sum3d", {**self._asked[index], **of_round})
-                except Refused as error:
-                    raise proposing(error, self._sizes[index], "--size {}".format) from error
+    order = np.random.default_rng(study.seed)
+    rounds = ROUNDS if len(problems) > 1 else 1
+    for number in range(rounds):
+        of_round = {"round": number} if rounds > 1 else {}
+        for problem in [problems[index] for index in order.permutation(len(problems))]:
+            try:
+                yield launched.request("sum3d", {**problem.parameters(study), **of_round})
+            except Refused as error:
+                raise proposing(error, problem.size, "--size {}".format) from error
 
 
-def run(
-    told: Told, study: Sum3dStudy, predicting: Predicting, launching: AppLaunching
-) -> Sum3dRuns | Sum3dLoads | Sum3dSeveralLoads:
+def run(told: Told, study: Sum3dStudy, launching: AppLaunching) -> Sum3dRuns | Sum3dLoads | Sum3dSeveralLoads:
     """Each size on each grid by each split, with predictions where a machine is named."""
     problems = _problems(study)
     if study.loads_only:
         shown = [_loads(problem) for problem in problems]
         return shown[0] if len(shown) == 1 else Sum3dSeveralLoads("sum3d", shown)
-    costs = {size: _costs(size, predicting) for size in dict.fromkeys(problem.size for problem in problems)}
-    sweep = Sum3dSweep(problems, study)
+    machine = load(study.machine) if study.machine else None
+    costs = {}
+    if machine is not None:
+        costs = {problem.size: costs_of(machine, str(study.machine), problem.size) for problem in problems}
     placed = launching.model_copy(update={"ranks": problems[0].grid.ranks})
-    ran = records(told, sweep.asking, placed)
-    runs = []
-    for record in ran:
-        known = _reaching(costs[problem_of(record).size], record, told)
-        runs.append(summary(record, predicted_cycle(record, known)))
-    compared: SumComparison = comparison(ran)
+    ran = records(told, partial(asking, problems, study), placed)
+    runs = [summary(record, _predicted_cycle(record, costs, told)) for record in ran]
+    compared = comparison(ran)
     return Sum3dRuns(runs, compared.configurations, compared.tests, len(problems) == 1)
+
+
+def _predicted_cycle(
+    record: AppRecord, costs: Mapping[Extents, MachineCosts], told: Told
+) -> PredictedCycle | None:
+    """None without costs, and where they do not hold for the nodes of this run: says why."""
+    try:
+        return predicted_cycle(record, costs[problem_of(record).size]) if costs else None
+    except RequestError as error:
+        told.warning(f"not predicted: {error.message}")
+        return None
 
 
 def _problems(study: Sum3dStudy) -> list[Sum3dProblem]:
@@ -171,7 +170,7 @@ def _problems(study: Sum3dStudy) -> list[Sum3dProblem]:
         raise RequestError("nx ny nz and --size say the same", "leave one out")
     if not study.sizes and None in along:
         raise RequestError("sum3d needs nx ny nz, or --size", "for example 240 100 100, or --size 240x100x100")
-    sizes = parse_sizes(study.sizes) or [Extents(*(number or 0 for number in along))]
+    sizes = list(dict.fromkeys(study.sizes)) or [Extents(*(number or 0 for number in along))]
     several = not study.grid or {"all", "shapes"} & set(study.grid)
     ranks = study.ranks or (inventory().cores if several else None)
     grids: list[Grid | None] = [None]
@@ -200,23 +199,6 @@ def _problems(study: Sum3dStudy) -> list[Sum3dProblem]:
             "name grids of as many processes, and launch once for each number",
         )
     return problems
-
-
-def _reaching(costs: MachineCosts | None, record: AppRecord, told: Told) -> MachineCosts | None:
-    """The costs where they hold for the nodes of this run; says why not."""
-    try:
-        if costs is not None:
-            costs.on_nodes(record.nodes).check_network(None, record.ranks)
-    except RequestError as error:
-        told.warning(f"not predicted: {error.message}")
-        return None
-    return costs
-
-
-def _costs(size: Extents, predicting: Predicting) -> MachineCosts | None:
-    if predicting.machine is None:
-        return None
-    return costs_of(load(predicting.machine), str(predicting.machine), size)
 
 
 def _loads(problem: Sum3dProblem) -> Sum3dLoads:

@@ -46,7 +46,7 @@ def predicted_s(record: AppRecord, basis: Basis) -> tuple[float | None, list[str
     costs = costs_of(basis.of(record), basis.origin, problem_of(record).size)
     predicted = predicted_cycle(record, costs)
     assumptions = costs.on_nodes(record.nodes).assumptions(None, record.ranks)
-    return predicted.parts["time_s"].predicted_s if predicted else None, assumptions
+    return predicted.parts["time_s"].predicted_s, assumptions
 
 
 def _parts_s(record: AppRecord) -> dict[str, float]:

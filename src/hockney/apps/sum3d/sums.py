@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -14,7 +13,15 @@ from pydantic import Field
 
 from hockney.apps.launched import Parameters
 from hockney.apps.repetitions import repetitions
-from hockney.apps.stencil.grid_test import Configuration, GridTest, configuration, grid_test, judged
+from hockney.apps.stencil.grid_test import (
+    Configuration,
+    GridTest,
+    RunStatistics,
+    configuration,
+    grid_test,
+    judged,
+    run_statistics,
+)
 from hockney.apps.stencil.grids import Grid, cells_of, check_ranks, grid_of
 from hockney.apps.stencil.loads import as_lines, check, loads, usual_grid
 from hockney.apps.sum3d.answer import PARTS, Sum3dAnswer
@@ -23,7 +30,6 @@ from hockney.apps.sum3d.model import ELEMENT_B, predict_sum3d
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
-from hockney.statistics import NORMAL, t_reach
 from hockney.units import Extents, counted
 from hockney.words import grouped
 
@@ -135,35 +141,6 @@ def _loads(problem: Sum3dProblem, record: AppRecord) -> list[str]:
 
 
 @dataclass(frozen=True)
-class RunStatistics:
-    """Mean of the runs and its 95 % interval, mean ± c·S/√runs, in seconds, with S the standard deviation.
-
-    `normal`: c = 1.96, which promises too much with few runs. `student`: c of Student's t with runs − 1 degrees
-    of freedom, right for few runs too. None with a single run.
-    """
-
-    runs: int
-    mean_s: float
-    standard_deviation_s: float | None = None
-    normal_low_s: float | None = None
-    normal_high_s: float | None = None
-    student_low_s: float | None = None
-    student_high_s: float | None = None
-
-
-def run_statistics(samples_s: Sequence[float]) -> RunStatistics:
-    """Of the repetitions of a run."""
-    runs, mean_s = len(samples_s), statistics.fmean(samples_s)
-    if runs < 2:
-        return RunStatistics(runs, mean_s)
-    deviation_s = statistics.stdev(samples_s, mean_s)
-    each_s = deviation_s / math.sqrt(runs)
-    normal_s, student_s = NORMAL * each_s, t_reach(each_s, runs - 1)
-    bounds = mean_s - normal_s, mean_s + normal_s, mean_s - student_s, mean_s + student_s
-    return RunStatistics(runs, mean_s, deviation_s, *bounds)
-
-
-@dataclass(frozen=True)
 class PartShares:
     """Each rank's time by what its parts take; `slowest` is the rank that spends the most."""
 
@@ -251,23 +228,20 @@ def summary(record: AppRecord, predicted: PredictedCycle | None = None) -> Sum3d
     )
 
 
-def predicted_cycle(
-    record: AppRecord,
-    costs: MachineCosts | None,
-) -> PredictedCycle | None:
+def predicted_cycle(record: AppRecord, costs: MachineCosts) -> PredictedCycle:
     """What rank 0 measured, but for the sum, which is the slowest rank's: rank 0 waits for it in its gather.
 
-    None without costs.
+    RequestError where the costs do not hold for the nodes of the run.
     """
-    if costs is None:
-        return None
+    costs = costs.on_nodes(record.nodes)
+    costs.check_network(None, record.ranks)
     problem, answer = problem_of(record), record.answer.read_as(Sum3dAnswer)
     last_cache_B = float(record.answer.as_said().get("last_level_cache_B") or math.inf)
     prediction = predict_sum3d(
         problem.size,
         problem.grid,
         problem.split,
-        costs.on_nodes(record.nodes),
+        costs,
         # Each rank measured its own while all did: rank 0 copies, and the slowest holds up the gather.
         answer.memory_bandwidth_B_per_s[0],
         sum_bandwidth_B_per_s=min(answer.sum_bandwidth_B_per_s),
