@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import quote
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from hockney.apps.stencil.options import (
     ABOUT_PREDICTION,
@@ -77,6 +77,9 @@ class CgStudy(StencilStudy):
     solution: Annotated[Path | None, Option("File for the solution as raw doubles, described in FILE.json.")] = (
         None
     )
+    figure: Annotated[
+        Path | None, Option("Picture of the residual, or with --solution of that: .svg, .png or .html.")
+    ] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -124,14 +127,6 @@ class CgStudy(StencilStudy):
         return f"--size {'x'.join(map(str, cells[: int(asked['dimensions'])]))}"
 
 
-class Pictures(BaseModel):
-    """What is drawn of a run."""
-
-    figure: Annotated[
-        Path | None, Option("Picture of the residual, or with --solution of that: .svg, .png or .html.")
-    ] = None
-
-
 class CgCase(StencilCase):
     """Which iterations are predicted."""
 
@@ -164,7 +159,7 @@ The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and
         "hockney run cg --size 200x200x200 --ranks 1,2\n"
         "hockney run cg --size 300x200 --ranks 6 --grid all --figure convergence.png\n"
         "hockney run cg --size 300x200 --solution u.dat --figure u.png",
-        {"study": CgStudy, "pictures": Pictures, "launching": Annotated[AppLaunching, Without("ranks")]},
+        {"study": CgStudy, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
     predict=Question(
         """The time of an iteration on process grids, ranked, with intervals, and where communication matters.

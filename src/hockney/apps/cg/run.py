@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hockney import writing
 from hockney.apps.cg.answer import CgAnswer
-from hockney.apps.cg.app import CgStudy, Pictures
+from hockney.apps.cg.app import CgStudy
 from hockney.apps.cg.picture import convergence, solution
 from hockney.apps.cg.solution import describe, description, part, read
 from hockney.apps.cg.solved import SOLUTIONS, last_norm, name_of, solved_runs
@@ -52,19 +52,19 @@ class CgRuns(Runs):
         ]
 
 
-def run(told: Told, study: CgStudy, pictures: Pictures, launching: AppLaunching) -> CgRuns:
+def run(told: Told, study: CgStudy, launching: AppLaunching) -> CgRuns:
     """Each size on each number of ranks, grid and formulation, on one launch; files are written first."""
-    _check_places(study, pictures)
+    _check_places(study)
     if study.solution and len(launching.variants) > 1:
         raise RequestError("several launches would write to the same file", "ask for one --variant")
     runs = ran("cg", told, study, launching)
     if study.solution:
         _describe(study.solution, runs[0])
-        if pictures.figure:
-            solution(pictures.figure, read(study.solution), _spacing(runs[0]))
-    elif pictures.figure:
+        if study.figure:
+            solution(study.figure, read(study.solution), _spacing(runs[0]))
+    elif study.figure:
         histories = [(name_of(run), run.answer.read_as(CgAnswer).residual_norms or []) for run in runs]
-        convergence(pictures.figure, histories)
+        convergence(study.figure, histories)
     return CgRuns(runs)
 
 
@@ -84,14 +84,14 @@ def _describe(path: Path, run: AppRecord) -> None:
     describe(path, (cells.z, cells.y, cells.x), _spacing(run), facts)
 
 
-def _check_places(study: CgStudy, pictures: Pictures) -> None:
+def _check_places(study: CgStudy) -> None:
     """RequestError before anything is launched where a file could not be written, or would mean nothing."""
-    if pictures.figure:
-        checked_ending(pictures.figure)
-    for place in filter(None, (pictures.figure, study.solution)):
+    if study.figure:
+        checked_ending(study.figure)
+    for place in filter(None, (study.figure, study.solution)):
         writing.expect_writable(place)
     if study.solution:
         for beside in (part, description):
             writing.expect_writable(beside(study.solution))
-    if pictures.figure and not study.compute:
+    if study.figure and not study.compute:
         raise RequestError("without computing nothing converges", "leave out --figure")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
 from hockney.apps.pinning.plan import PinningPlan
-from hockney.apps.pinning.topology import of_report
 from hockney.machine.node_topology import NodeTopology
 from hockney.records.nodes import cpu_ranges
 from hockney.words import grouped
@@ -66,11 +64,10 @@ class Sight:
 def sight(answer: PinningAnswer) -> Sight:
     """The answer of the program, in words of this module."""
     threads = [_seen(rank, thread) for rank in answer.ranks for thread in rank.threads]
-    nodes: dict[str, NodeTopology] = {}
-    cores: dict[str, int] = {}
-    for host in answer.hosts:
-        nodes.setdefault(host.host, of_report(host))
-        cores.setdefault(host.host, len(nodes[host.host].cores) if host.cores is None else host.cores)
+    # Of a simulated host there are no CPUs. The first of those with one name counts.
+    hosts = {host.host: (NodeTopology(tuple(host.cpus)), host.cores) for host in reversed(answer.hosts)}
+    nodes = {name: node for name, (node, _) in hosts.items()}
+    cores = {name: len(node.cores) if known is None else known for name, (node, known) in hosts.items()}
     return Sight(tuple(threads), nodes, cores, answer.ranks[0].environment, answer.openmp)
 
 
@@ -100,23 +97,20 @@ def findings(seen: Sight, plan: PinningPlan | None = None) -> list[PinningFindin
 
     Hardware threads of one core count as shared, unless the plan uses them.
     """
-    unplanned = _oversubscribed(seen) + _shared(seen, plan) + _loose(seen, plan)
-    return [*_against(seen, plan), *unplanned] if plan else unplanned
+    against = _against(seen, plan) if plan else ()
+    return [*against, *_oversubscribed(seen), *_shared(seen, plan), *_loose(seen, plan)]
 
 
-def _oversubscribed(seen: Sight) -> list[PinningFinding]:
-    findings = []
+def _oversubscribed(seen: Sight) -> Iterator[PinningFinding]:
     for host, members in grouped(seen.threads, lambda thread: thread.host).items():
         allowed = {cpu for thread in members for cpu in thread.allowed}
         have, what = (len(allowed), "CPUs that they may use") if allowed else (seen.cores[host], "cores")
         if len(members) > have > 0:
             text = f"{host} is oversubscribed: {len(members)} threads on {have} {what}"
-            findings.append(PinningFinding("oversubscribed", text))
-    return findings
+            yield PinningFinding("oversubscribed", text)
 
 
-def _shared(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
-    findings = []
+def _shared(seen: Sight, plan: PinningPlan | None) -> Iterator[PinningFinding]:
     with_siblings = plan is None or plan.wish.bind_to == "core"
     # Hosts that are namespaces of one machine have its CPUs in common.
     for members in grouped(seen.threads, lambda thread: thread.machine).values():
@@ -124,20 +118,18 @@ def _shared(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
         for cpu, sharing in sorted(on_cpu.items()):
             if len(sharing) > 1:
                 text = f"threads {_names(sharing)} share CPU {cpu} of {sharing[0].host}"
-                findings.append(PinningFinding("shared_cpu", text))
+                yield PinningFinding("shared_cpu", text)
         known = {number: cpu.core for number, cpu in seen.nodes[members[0].host].by_number.items()}
-        core_of = {cpu: known.get(cpu, cpu) for cpu in on_cpu}
-        for cpus in map(sorted, grouped(on_cpu, core_of.__getitem__).values()):
+        core_of = {cpu: known.get(cpu, cpu) for cpu in sorted(on_cpu)}
+        for cpus in grouped(core_of, core_of.__getitem__).values():
             sharing = [thread for thread in members if thread.cpu in cpus]
             if with_siblings and len(cpus) > 1:
                 text = f"threads {_names(sharing)} share one core of {sharing[0].host}, CPUs {cpu_ranges(cpus)}"
-                findings.append(PinningFinding("shared_core", text))
-    return findings
+                yield PinningFinding("shared_core", text)
 
 
-def _loose(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
+def _loose(seen: Sight, plan: PinningPlan | None) -> Iterator[PinningFinding]:
     floating: dict[tuple[str, tuple[int, ...]], list[PlacedThread]] = defaultdict(list)
-    findings = []
     for thread in seen.threads:
         node = seen.nodes[thread.host]
         cores = {node.by_number[cpu].core for cpu in thread.allowed if cpu in node.by_number}
@@ -145,39 +137,33 @@ def _loose(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
             floating[thread.host, thread.allowed].append(thread)
         elif thread.migrations and (plan is None or plan.wish.bind_to == "hwthread"):
             where = f"CPUs {cpu_ranges(thread.cpus)} of its core"
-            text = f"thread {thread.name} moved {thread.migrations} times between {where}"
-            findings.append(PinningFinding("moved", text))
+            yield PinningFinding("moved", f"thread {thread.name} moved {thread.migrations} times between {where}")
     for (host, allowed), members in floating.items():
         moves = sum(thread.migrations for thread in members)
         moved = f", and moved {moves} times while seen" if moves else ""
         text = f"threads {_names(members)} may float over CPUs {cpu_ranges(allowed)} of {host}{moved}"
-        findings.append(PinningFinding("floating", text))
-    return findings
+        yield PinningFinding("floating", text)
 
 
-def _against(seen: Sight, plan: PinningPlan) -> list[PinningFinding]:
-    findings = []
+def _against(seen: Sight, plan: PinningPlan) -> Iterator[PinningFinding]:
     hosts: dict[int, str] = {}
-    for rank, group in groupby(seen.threads, key=lambda thread: thread.rank):
-        members = list(group)
+    for rank, members in grouped(seen.threads, lambda thread: thread.rank).items():
         if len(members) != plan.wish.threads:
-            text = f"rank {rank} has {len(members)} threads, wished for {plan.wish.threads}"
-            findings.append(
-                PinningFinding("threads", text + ("" if seen.openmp else "; the runner is without OpenMP"))
-            )
+            why = "" if seen.openmp else "; the runner is without OpenMP"
+            text = f"rank {rank} has {len(members)} threads, wished for {plan.wish.threads}{why}"
+            yield PinningFinding("threads", text)
         planned = plan.cpus(rank)
         wrong = [thread for thread in members if not set(thread.cpus) <= set(planned)]
         if wrong:
             on = cpu_ranges(sorted({cpu for thread in wrong for cpu in thread.cpus}))
             text = f"threads {_names(wrong)} ran on CPUs {on}, planned for rank {rank}: {cpu_ranges(planned)}"
-            findings.append(PinningFinding("misplaced", text))
+            yield PinningFinding("misplaced", text)
         if hosts.setdefault(plan.nodes[rank], members[0].host) != members[0].host:
             text = f"rank {rank} is on {members[0].host}, planned on {hosts[plan.nodes[rank]]} with others"
-            findings.append(PinningFinding("misplaced", text))
+            yield PinningFinding("misplaced", text)
     if len(set(hosts.values())) < len(hosts):
         text = f"ranks planned on {len(hosts)} nodes are on {len(set(hosts.values()))}"
-        findings.append(PinningFinding("misplaced", text))
-    return findings
+        yield PinningFinding("misplaced", text)
 
 
 def _names(threads: Sequence[PlacedThread]) -> str:

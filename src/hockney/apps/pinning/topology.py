@@ -1,4 +1,4 @@
-"""The topology of a node from this machine, a text, a file, or what the runner reports."""
+"""The topology of a node from this machine, a text, or a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 from hockney import reading
-from hockney.apps.pinning.answer import SeenHost
 from hockney.errors import RequestError
 from hockney.machine.node_topology import LEVELS, Level, NodeCpu, NodeTopology
 from hockney.machine.system import load_system
@@ -47,11 +46,6 @@ def here() -> NodeTopology:
             if place.cpu is not None
         )
     )
-
-
-def of_report(host: SeenHost) -> NodeTopology:
-    """From the CPUs of a host as the program `pinning` reports them; empty on a simulated host."""
-    return NodeTopology(tuple(host.cpus))
 
 
 def parse(text: str) -> NodeTopology:
