@@ -23,7 +23,6 @@ from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.place import LOCALITIES, Place
-from hockney.units import Extents
 
 TREE_B_PER_S = 10e9
 
@@ -127,7 +126,7 @@ def test_a_calibrated_interval_is_as_wide_as_the_calibration_says() -> None:
 
 def test_communication_matters_from_where_it_exceeds_its_share() -> None:
     plain = Surroundings(costs(), lambda _: None)
-    steps = growth(step, Extents(128, 128, 128), plain, 10, most=512)
+    steps = growth(step, plain, 10, most=512)
     assert [one.ranks for one in steps] == [2**k for k in range(10)]
     shares = [one.communication_share for one in steps]
     assert shares[0] == pytest.approx(0, abs=1e-12)  # rounding

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, computed_field
 
-from hockney.apps.stencil.grids import Grid, GridText, smallest_surface
+from hockney.apps.stencil.grids import Grid, GridText, factorisations
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.choice import Time, fastest
 from hockney.report.application import Row
-from hockney.units import Extents
 
 UNCALIBRATED = 1.3
 """Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
@@ -150,7 +150,7 @@ def _open_s(prediction: GridPrediction, surroundings: Surroundings) -> float:
 
 @dataclass(frozen=True)
 class CommunicationGrowth:
-    """On `ranks` ranks, with the grid that `hockney run` takes."""
+    """On `ranks` ranks, with the grid that cuts through the fewest cells."""
 
     ranks: int
     grid: GridText
@@ -158,22 +158,26 @@ class CommunicationGrowth:
 
 
 def growth(
-    step_on: Callable[[Grid], StencilStep],
-    cells: Extents | None,
-    surroundings: Surroundings,
-    iterations: int,
-    most: int = MOST_SCANNED,
+    step_on: Callable[[Grid], StencilStep], surroundings: Surroundings, iterations: int, most: int = MOST_SCANNED
 ) -> list[CommunicationGrowth]:
-    """How communication grows with the ranks, by powers of two, as far as the cells and the system go.
-
-    `cells` of the whole; None: each rank has the same cube.
-    """
+    """How communication grows with the ranks, by powers of two, as far as the cells and the system go."""
     steps: list[CommunicationGrowth] = []
     while (ranks := 2 ** len(steps)) <= most:
+        possible = []
+        for grid in factorisations(ranks):
+            with suppress(RequestError):
+                possible.append(step_on(grid))
         try:
-            grid = smallest_surface(ranks, cells)
-            prediction = predict_step(step_on(grid), surroundings, iterations)
-        except RequestError:
+            step = min(possible, key=_halo)
+            prediction = predict_step(step, surroundings, iterations)
+        except (RequestError, ValueError):
             break
-        steps.append(CommunicationGrowth(ranks, grid, prediction.communication_share))
+        steps.append(CommunicationGrowth(ranks, step.stencil.grid, prediction.communication_share))
     return steps
+
+
+def _halo(step: StencilStep) -> int:
+    """Cells of the largest box on faces that neighbours need."""
+    cells, grid = step.stencil.cells, step.stencil.grid
+    box = [-(-along // parts) for along, parts in zip(cells, grid, strict=True)]
+    return sum(min(parts - 1, 2) * math.prod(box) // side for side, parts in zip(box, grid, strict=True))

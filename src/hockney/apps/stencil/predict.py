@@ -285,7 +285,7 @@ def predict_grids(
                 grids=ordered,
             )
         )
-    growing = growth(step_on, _cells(case), surroundings, iterations)
+    growing = growth(step_on, surroundings, iterations)
     firsts = [next((step for step in growing if step.communication_share > share), None) for share in SHARES]
     several = GridsOfSeveralNumbers(
         operation=case.operation,
@@ -333,18 +333,13 @@ def _surroundings(case: StencilCase, ranks: int) -> Surroundings:
 
 def _stencil(case: StencilCase, grid: Grid) -> Stencil:
     """The program's cells on a grid. RequestError where they do not fit."""
-    cells = _cells(case) or grid.times(case.subdomain or 0)
+    cells = grid.times(case.subdomain) if case.subdomain else case.cells or USUAL_CELLS
     if max(cells) > MOST_CELLS:
         raise RequestError(
             f"--subdomain {case.subdomain} on {grid}: a direction has 1 to {MOST_CELLS} cells",
             "give a smaller cube",
         )
     return Stencil(cells, grid, case.halo)
-
-
-def _cells(case: StencilCase) -> Extents | None:
-    """Of the whole; None where each rank has the same cube."""
-    return None if case.subdomain else case.cells or USUAL_CELLS
 
 
 def _alone(step_on: Callable[[Grid], StencilStep], surroundings: Surroundings, iterations: int) -> float | None:
