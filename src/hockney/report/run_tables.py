@@ -107,6 +107,7 @@ def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
     columns: list[Column[ReportedRun]] = [
         Column("problem", lambda run: run.problem, is_text=True),
         Column("grid", lambda run: run.grid),
+        Column("how", lambda run: "" if is_one_method else run.way),
         *_columns_of(records, lambda run: run.record),
         Column(f"time of {unit}", lambda run: _time(run.time_s)),
         Column("95 % interval", _interval),
@@ -118,8 +119,6 @@ def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
         Column("predicted", lambda run: "" if run.predicted_s is None else _time(run.predicted_s)),
         Column("error", lambda run: "" if run.error is None else signed_percent(run.error)),
     ]
-    if not is_one_method:
-        columns.insert(4, Column("how", lambda run: run.way))
     common = f": {runs[0].way}" if is_one_method and runs[0].way else ""
     return table(f"Runs ({len(runs)}){common}", runs, columns)
 

@@ -66,13 +66,9 @@ def _about_predictions(
 
 def _data(run: ReportedRun) -> dict[str, Any]:
     """A run as data; times are seconds of one unit of the app."""
-    names = ("problem", "grid", "way", "time_s", "low_s", "high_s", "bound_share", "communication")
-    return {
-        **as_data([run.record])[0],
-        **{name: getattr(run, name) for name in names},
-        "predicted_s": run.predicted_s,
-        "error": run.error,
-    }
+    of_time = ("time_s", "low_s", "high_s", "predicted_s", "error")
+    names = ("problem", "grid", "way", *of_time, "bound_share", "communication")
+    return as_data([run.record])[0] | {name: getattr(run, name) for name in names}
 
 
 def _predict(
