@@ -97,7 +97,6 @@ def test_a_key_inside_that_nobody_declared_is_refused(words: tuple[str, ...], wi
 
 
 def test_a_report_has_no_undeclared_key() -> None:
-    # Of a union only the answer that it is: a card is open.
     report = schema("report", strict=True)["$defs"]["ReportAnswer"]
     assert report["additionalProperties"] is False
 

@@ -16,8 +16,8 @@ from hockney.machine.select import words
 from hockney.models.base import Parameter, preferred_model
 
 if TYPE_CHECKING:
-    from hockney.api.cards import Card
     from hockney.api.comparison import Comparison
+    from hockney.api.pages import Page
     from hockney.api.tuning import Tuning
 
 Size = int | str
@@ -114,11 +114,12 @@ class Machine:
 
         return of_machine(self.content, target, self.path, operations, ranks, where, mpi, sizes_B=sizes_B)
 
-    def card(self, output: str | Path | None = None) -> Card:
+    def card(self, output: str | Path | None = None) -> Page:
         """The machine on a few printed pages, written to `output` where one is named."""
-        from hockney.api.cards import card
+        from hockney.api.pages import Page
+        from hockney.report.make import card
 
-        made = card(self.content)
+        made = Page(card(self.content))
         if output is not None:
             made.write(output)
         return made

@@ -6,31 +6,30 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from matplotlib.figure import Figure
 from pydantic import Field
 
 from hockney import reading
+from hockney.api.campaign import Campaign
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
 from hockney.fields import flags_written, several
 from hockney.machine.file import Machine, expect_measurements, load
 from hockney.machine.system import find_system
 from hockney.options.report import ReportOptions
+from hockney.records.contents import is_measured
 from hockney.records.folder import beside
 from hockney.report.anonymous import unnamed
 from hockney.report.compare import compare
 from hockney.report.curves import Headline
 from hockney.report.findings import Finding
-from hockney.report.make import make, write_csv, write_figures, write_html
+from hockney.report.make import card, make, write_csv, write_figures, write_html
 from hockney.report.marks import peaks_of
 from hockney.report.page import Report, Row
 from hockney.report.reading import Progress, Wish, unsaid
 from hockney.runner.traced import ENDING, trace_of
-
-if TYPE_CHECKING:
-    from hockney.report.card.content import CardAnswer
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,6 +126,13 @@ def compared(
     return Page(compare(paths, statistic, progress))
 
 
+def _card(path: Path, progress: Progress) -> Page:
+    """The card of a machine file, or of the machine fitted to a campaign or table."""
+    if not is_measured(path):
+        return Page(card(load(path)))
+    return Page(card(Campaign(path).fitted(progress=lambda name: progress(f"fitting {name}"))))
+
+
 @dataclass(frozen=True)
 class ReportAnswer:
     """What the page says; rows of its tables are those of the files that --csv writes."""
@@ -161,7 +167,7 @@ def is_run(path: Path) -> bool:
     return path.suffix in (".json", ENDING) and trace_of(path) is not None
 
 
-def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | CardAnswer:
+def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer:
     """Write the page that the options ask for, or the card, and the files beside it.
 
     RequestError for options that do not go together, for a file of the usual name that another program wrote, and
@@ -188,10 +194,8 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer | C
             raise RequestError(f"a card is of one machine, not of {len(options.campaigns)}", "name one")
     in_place = _in_place(output, is_named=options.output is not None)
     if options.card:
-        from hockney.api.cards import write_card
-
-        return write_card(first, output, in_place, progress)
-    if is_run(first):
+        page = _card(first, progress)
+    elif is_run(first):
         if others or len(several(options.systems)) > 1:
             raise RequestError("a page is of one run on one system", "name one; `hockney predict` makes tables")
         if unfit := [flag for name, flag in written.items() if name in NOT_OF_RUNS]:

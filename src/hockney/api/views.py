@@ -17,6 +17,7 @@ from hockney.machine.select import matching, parse_where
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.views import VIEWS, View
 from hockney.options.show import ShowOptions
+from hockney.records.contents import is_measured
 from hockney.report.tables import Table
 from hockney.report.views.in_short import as_summary
 from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, oversubscription, overview
@@ -105,7 +106,7 @@ FORMULAS = {"view", "model", "topology", "algorithm", "ranks"}
 
 def warnings_of(path: Path) -> RunWarnings:
     """Of a machine file, a campaign folder or a tidy table; RequestError where it is none of them."""
-    if path.is_dir() or path.suffix in (".csv", ".gz", ".parquet"):
+    if is_measured(path):
         _, said = reviewed(read(path))
         return RunWarnings(said.warnings, said.noise)
     machine = load(path)

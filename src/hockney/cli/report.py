@@ -36,17 +36,13 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
         answer = api.write_report(options, status)
     if as_json:
         say.json(answer)
-    elif isinstance(answer, api.ReportAnswer):
-        if answer.letters:
-            say.line(f"letters: {', '.join(f'{letter} {name}' for name, letter in answer.letters.items())}")
-        for finding in answer.findings:
-            say.line(f"{finding.verdict}: {finding.text}")
-        for folder, files in ((options.figures, answer.figures), (options.csv, answer.csv)):
-            if files:
-                say.line(f"wrote {counted(len(files), 'file')} to {folder}")
-        say.line(f"wrote {answer.report}{answer.in_place}")
-        say.warnings(answer.warnings, "on the page")
-    else:
-        for figure in answer.key:
-            say.line(f"{figure.name}: {figure.value}{f' ({figure.interval})' if figure.interval else ''}")
-        say.line(f"wrote {answer.card}{answer.in_place}")
+        return
+    if answer.letters:
+        say.line(f"letters: {', '.join(f'{letter} {name}' for name, letter in answer.letters.items())}")
+    for finding in answer.findings:
+        say.line(f"{finding.verdict}: {finding.text}")
+    for folder, files in ((options.figures, answer.figures), (options.csv, answer.csv)):
+        if files:
+            say.line(f"wrote {counted(len(files), 'file')} to {folder}")
+    say.line(f"wrote {answer.report}{answer.in_place}")
+    say.warnings(answer.warnings, "on the page")

@@ -71,6 +71,11 @@ class Contents:
         return self.plan.topology
 
 
+def is_measured(path: Path) -> bool:
+    """Whether it is a campaign folder, or called as a tidy table."""
+    return path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet"))
+
+
 def read(path: Path, placed: Callable[[list[Record]], list[Record]] = list) -> Contents:
     """Read every file of a campaign folder, or a tidy table (`.csv`, `.csv.gz`, `.parquet`), once.
 

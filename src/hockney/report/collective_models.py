@@ -13,22 +13,39 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
 from hockney.models.collectives.statements import domain, formula_text
+from hockney.models.views import VIEWS
 from hockney.records.keys import sizes_are_blocks
 from hockney.records.statistic import BY_NAME
 from hockney.report.axes import rate_unit
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import AGAINST_SIZE, GREY, Axis, Chart, Line, Panel, along
+from hockney.report.page import Section
 from hockney.report.style import styles
 from hockney.report.tables import Table
 from hockney.report.views.collective_bounds import least_message
 from hockney.report.views.collective_costs import costs_of
+from hockney.report.views.render_views import sections_tables
+from hockney.report.views.sections import of_collectives
 from hockney.statistics import Array
 from hockney.units import format_bytes, percent
+from hockney.words import grouped
 
 MOST_DRAWN = 2
 """Models of one operation that have a figure."""
 MOST_CURVES = 4
 """Curves of a panel, from the fewest ranks or bytes to the most."""
+
+
+def sections(machine: Machine) -> list[Section]:
+    """A section for each collective of a machine file: its formulas; folded, the statements of `hockney show`."""
+    result = []
+    for operation, models in grouped(machine.collectives, lambda model: model.operation).items():
+        part = Section(f"models-{operation}", operation.capitalize(), "Models on P ranks, of n bytes.")
+        part.figures, part.tables = drawings(models, machine), model_table(models)
+        shown = of_collectives(machine.model_copy(update={"collectives": models}), None)
+        part.tables += sections_tables(shown, VIEWS)
+        result.append(part)
+    return result
 
 
 def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
@@ -42,7 +59,7 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
                 [
                     collective_title(model, models).partition(" — ")[2] if number == 0 else "",
                     domain(regime),
-                    formula_text(model, regime),
+                    ("≥ " if regime.lower_bound else "") + formula_text(model, regime),
                     percent(quality.median_relative_error) if first and quality else "",
                     _factor(quality.model_factor if first and quality else None),
                     _factor(quality.prediction_factor if first and quality else None),
@@ -57,7 +74,11 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
         "with points around, left out",
     ]
     named = " or ".join(dict.fromkeys(map(_words, models)))
-    title = f"Models of the {named} in ranks P and bytes n (95 % of what was left out lies within the factor)"
+    title = f"Models of the {named} in ranks P and bytes n"
+    if not any(model.quality for model in models):
+        columns, rows = columns[:3], [row[:3] for row in rows]
+    else:
+        title += " (95 % of what was left out lies within the factor)"
     return [Table(title, columns, rows, frozenset({0, 1, 2}))] if rows else []
 
 
@@ -72,7 +93,11 @@ def _factor(factor: float | None) -> str:
 
 def drawings(models: Sequence[CollectiveModel], machine: Machine | None) -> list[Drawing]:
     """Figures of the library's own choice, of other algorithms where that was not measured."""
-    drawn = [model for model in models if model.regimes and len({row["bytes"] for row in model.points}) > 1]
+    drawn = [
+        model
+        for model in models
+        if model.regimes and model.is_fitted and len({row["bytes"] for row in model.points}) > 1
+    ]
     drawn.sort(key=lambda model: (bool(model.algorithm), -len(model.points)))
     default = [model for model in drawn if not model.algorithm] or drawn[:1]
     bound = _bound_of(machine)

@@ -237,7 +237,7 @@ def _order(entry: Entry) -> tuple[object, ...]:
     locality = LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
     natural = [(key, _natural(entry.other[key])) for key in sorted(entry.other)]
     variant = (entry.variant not in ("default", ""), entry.variant)
-    return (operation, entry.operation, locality, entry.mapping, variant, entry.cache, natural)
+    return (operation, entry.operation, locality, entry.mapping, variant, entry.cache == "off", natural)
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

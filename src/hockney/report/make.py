@@ -9,10 +9,11 @@ import pandas as pd
 
 from hockney import writing
 from hockney.errors import RequestError
-from hockney.machine.file import load
+from hockney.machine.file import Machine, load
 from hockney.machine.marks import MARKS, marks_of
 from hockney.machine.provenance import system_of
 from hockney.models.over_ranks.points import points
+from hockney.reading import text
 from hockney.records.contents import Contents
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.table import collectives_in
@@ -40,8 +41,16 @@ def make(measured: Path | Contents, wish: Wish = PLAIN, progress: Progress = uns
     Applications are predicted from the machine of the wish, otherwise from the folder's machine.json, otherwise
     from the fits made here.
     """
-    reading = Reading.of(measured, wish, progress)
-    content, contents, subject = Contribution(), reading.contents, wish.subject
+    return _page(Reading.of(measured, wish, progress))
+
+
+def card(machine: Machine) -> Report:
+    """The report of a machine file alone, which prints on a few pages."""
+    return _page(Reading.of_machine(machine))
+
+
+def _page(reading: Reading) -> Report:
+    content, contents, subject = Contribution(), reading.contents, reading.wish.subject
     with drawing_style():
         # Before any figure is drawn, so that those that win most often have the clearest styles.
         looks = reading.looks
@@ -66,14 +75,15 @@ def make(measured: Path | Contents, wish: Wish = PLAIN, progress: Progress = uns
             looks=looks,
             nodes=node_figure.of_launches(reading.launches),
             subject=subject,
-            about_messages=bool(len(reading.frame) or _has_effects(reading)),
+            about_messages=bool(len(reading.frame) or _has_effects(reading) or reading.is_alone),
             reading=reading,
+            css=text(Path(__file__).with_name("card.css")) if reading.is_alone else "",
         )
 
 
 def _title(reading: Reading) -> str:
     frame, apps = reading.frame, reading.contents.apps
-    kind = "communication" if len(frame) or _has_effects(reading) else "applications"
+    kind = "communication" if len(frame) or _has_effects(reading) or reading.is_alone else "applications"
     if reading.curves and not (reading.statistics or _has_effects(reading) or apps):
         kind = "point to point"
     systems = [*frame["system"].unique(), *(record.system for record in apps)]
@@ -112,6 +122,19 @@ def _verification(reading: Reading) -> Contribution | None:
 
 def _messages(reading: Reading) -> Contribution | None:
     return messages.contribution(reading) if reading.curves else None
+
+
+def _published(reading: Reading) -> Contribution | None:
+    return messages.published(reading.published) if reading.published else None
+
+
+def _models(reading: Reading) -> Contribution | None:
+    """The models of collectives of a machine file alone, a section for each operation."""
+    if not reading.is_alone or reading.machine is None or not reading.machine.collectives:
+        return None
+    from hockney.report import collective_models
+
+    return Contribution(collective_models.sections(reading.machine))
 
 
 def _collectives(reading: Reading) -> Contribution | None:
@@ -214,7 +237,9 @@ CONTRIBUTORS: tuple[Callable[[Reading], Contribution | None], ...] = (
     _verification,
     _applications,
     _messages,
+    _published,
     _collectives,
+    _models,
     _effects,
     _topology,
     _marked_points,

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from hockney.machine.formula import formulas, latency
 from hockney.machine.levels import level_remark
 from hockney.machine.measured import measured_pair
 from hockney.models._evaluate import predicted_apart
-from hockney.models.base import Parameter
+from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.over_ranks.choice import Time, fastest
 from hockney.report import figures, tables
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, file_name, headline
@@ -20,6 +21,7 @@ from hockney.report.page import MEANING, Contribution, Section, SectionPart
 from hockney.report.reading import Reading
 from hockney.report.tables import stated_with_interval
 from hockney.units import format_bytes, format_time
+from hockney.words import grouped
 
 DETAILED = 8
 """Most curves of an operation that are each drawn with all fits; more are drawn without them."""
@@ -49,8 +51,39 @@ def contribution(reading: Reading) -> Contribution:
             *of_rivals(operation, group, operation),
             *of_curve(group[0], operation, 0.95 if group is first and not reading.contents.apps else 0.5),
         ]
+        if reading.is_alone and group is first:
+            # A card says what a message costs there, before what effects cost.
+            part.findings += [found for curve in _ends(group)[1:] for found in of_curve(curve, operation, 0.93)]
         result.sections.append(part)
     return result
+
+
+def published(selection: Sequence[MessageCurve]) -> Contribution:
+    """What was published of messages, as formulas."""
+
+    def fit_of(curve: MessageCurve) -> Fit:
+        return curve.fits[preferred_model(curve.fits) or ""]
+
+    meaning = "Nothing of these was measured here: they are models that were published."
+    columns: list[tables.Column[MessageCurve]] = [
+        tables.Column("operation", lambda curve: curve.operation, is_text=True),
+        tables.Column("configuration", lambda curve: curve.label, is_text=True),
+        tables.Column("model", lambda curve: "; ".join(formulas(fit_of(curve))), is_text=True),
+    ]
+    result = Section("published", "Messages, as published", meaning)
+    result.tables = [tables.table("T(n), n bytes", selection, columns)]
+    notes = [note for curve in selection for note in (*curve.entry.notes, *fit_of(curve).notes)]
+    result.note = ". ".join(dict.fromkeys(notes))
+    for place, curve in enumerate(_ends(selection)):
+        result.findings += of_curve(curve, "published", 0.95 - 0.02 * place)
+    return Contribution([result])
+
+
+def _ends(group: Sequence[MessageCurve]) -> list[MessageCurve]:
+    """Of the first operation the first curve of the nearest ranks, and of the farthest where these are others."""
+    of_localities = grouped(by_operation(group)[group[0].operation], lambda curve: curve.entry.locality)
+    firsts = [curves[0] for curves in of_localities.values()]
+    return [*firsts[:1], *firsts[1:][-1:]]
 
 
 def section(operation: str, selection: Sequence[MessageCurve], context: Context) -> Section:
@@ -133,6 +166,11 @@ def of_curve(curve: MessageCurve, anchor: str, weight: float) -> list[Finding]:
         stated = text.format(stated_with_interval(known))
         found.append(Finding(f"{where}: {stated}.", anchor, weight - 0.01 * len(found), name, judged))
 
+    fit = curve.fits.get(preferred_model(curve.fits) or "")
+    if not curve.entry.measurements.points and fit is not None:
+        add(latency(fit), "the latency is {}, as published", "latency")
+        if (rate := curve.bandwidth(fit)) is not None:
+            add(rate, "the bandwidth is {}, as published", "bandwidth")
     if pair.latency_s is not None and curve.operation in ONE_BY_ONE:
         add(pair.latency_s, f"the latency is {{}}, at {format_bytes(pair.smallest_B or 0)}", "latency")
     if pair.peak is not None and pair.largest is not None:

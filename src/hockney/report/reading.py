@@ -27,7 +27,7 @@ from hockney.records.contents import Contents, unmeasured
 from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.records.series import default_statistic
-from hockney.records.table import collectives_in
+from hockney.records.table import collectives_in, rows_of
 from hockney.report.curves import MessageCurve, curves
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.embed import in_order
@@ -37,6 +37,7 @@ from hockney.report.findings import shares_cores
 from hockney.report.marks import Peak, adapter_peaks, found_peaks, marks_of_caches, placed, unmatched
 from hockney.report.places import Places
 from hockney.report.style import Looks, model_styles
+from hockney.report.views.render import oversubscription
 from hockney.units import counted, format_bytes
 
 Progress = Callable[[str], None]
@@ -129,6 +130,18 @@ class Reading:
         remarks = wish.subject.remarks if wish.subject else ()
         return replace(reading, warnings=[*remarks, *filter(None, warnings)])
 
+    @classmethod
+    def of_machine(cls, machine: Machine) -> Reading:
+        """A machine file alone: fits, models and what was published, without what was measured for them."""
+        nothing = Contents(Path(machine.system.name or "a machine"), rows_of([], []))
+        warnings = [*machine.provenance.warnings, *oversubscription(machine)]
+        return cls(nothing, Wish(machine), machine, {}, list(dict.fromkeys(warnings)))
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is nothing but a machine file."""
+        return not (len(self.frame) or self.contents.effects or self.contents.apps)
+
     @property
     def name(self) -> str:
         """The name of the folder or file."""
@@ -147,6 +160,8 @@ class Reading:
     @property
     def origin(self) -> str:
         """Where the numbers of the page are from."""
+        if self.is_alone and self.machine is not None:
+            return f"All of it is of a machine file of {self.machine.created}."
         measured = f"Measured values are those of {self.name}. "
         if self.machine is None:
             return measured
@@ -171,7 +186,16 @@ class Reading:
 
     @cached_property
     def curves(self) -> list[MessageCurve]:
-        """The entries of the machine, in the order of the page."""
+        """The measured entries of the machine, in the order of the page."""
+        return [curve for curve in self._entries if curve.entry.measurements.points]
+
+    @cached_property
+    def published(self) -> list[MessageCurve]:
+        """Those of which there are fits alone."""
+        return [curve for curve in self._entries if not curve.entry.measurements.points and curve.fits]
+
+    @cached_property
+    def _entries(self) -> list[MessageCurve]:
         return [] if self.machine is None else curves(self.machine)
 
     @property

@@ -22,9 +22,7 @@ from hockney.machine.system import System
 from hockney.records.contents import Contents
 from hockney.records.folder import MEASURED, PARTS, PLAN, UNFINISHED, Campaign
 from hockney.records.merge import merge
-from hockney.report.card.content import content
-from hockney.report.card.page import render
-from hockney.report.make import make, write_html
+from hockney.report.make import card, make, write_html
 from hockney.report.marks import Peak
 from hockney.report.page import Report
 from hockney.report.reading import Subject, Wish, statistics_of
@@ -194,7 +192,7 @@ def write(
     findings = [asdict(finding) for finding in page.findings]
     writing.replace(folder / FINDINGS, json.dumps(findings, indent=2, ensure_ascii=False) + "\n")
     if study.file.card and machine is not None and machine.point_to_point:
-        writing.replace(folder / CARD, render(machine, content(machine)))
+        write_html(card(machine), folder / CARD)
     return page
 
 

@@ -8,7 +8,6 @@ from types import UnionType
 from pydantic.json_schema import JsonSchemaValue
 
 from hockney.api.answers.machine import FitAnswer, FittedRings, ShowAnswer
-from hockney.api.cards import CardAnswer
 from hockney.api.installation import DoctorAnswer, Lab, LabDown
 from hockney.api.joined import ImportAnswer, MergeAnswer
 from hockney.api.measured import MeasureAnswer, MeasurePlanned
@@ -96,7 +95,7 @@ ANSWERS: dict[str, type | UnionType] = {
     "predict ring": RingPredictions,
     "predict sum3d": PredictedSum,
     "profile": ProfiledRun,
-    "report": ReportAnswer | CardAnswer,
+    "report": ReportAnswer,
     "run cg": CgRuns,
     "run jacobi": JacobiRuns,
     "run pinning": PinningRuns | PinningPlans,

@@ -67,12 +67,12 @@ def _statement(text: str, where: str) -> Statement:
 
 
 def domain(regime: CollectiveRegime) -> str:
-    """`2 ≤ P ≤ 32, 8 B ≤ n ≤ 4 KiB`."""
+    """`2 ≤ P ≤ 32, 8 B ≤ n ≤ 4 KiB`; `P ≥ 2` where there is no end."""
     least, most = regime.min_ranks, regime.max_ranks
-    ranks = f"P = {least}" if least == most else f"{least} ≤ P ≤ {most}"
+    ranks = f"P = {least}" if least == most else f"P ≥ {least}" if most is None else f"{least} ≤ P ≤ {most}"
     low_B, high_B = regime.min_B, regime.max_B or 0.0
     if not high_B:
-        return ranks
+        return f"{ranks}, n ≥ {format_bytes(low_B)}" if low_B else ranks
     sizes = (
         f"n = {format_bytes(high_B)}"
         if low_B == high_B

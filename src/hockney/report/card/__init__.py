@@ -1,1 +1,0 @@
-"""The card: a machine on a few printed pages."""
