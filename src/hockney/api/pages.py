@@ -12,11 +12,13 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from hockney import reading
-from hockney.api.campaign import Campaign
+from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
 from hockney.fields import flags_written, several
+from hockney.machine.build import fitted
 from hockney.machine.file import Machine, expect_measurements, load
+from hockney.machine.locality import read
 from hockney.machine.system import find_system
 from hockney.options.report import ReportOptions
 from hockney.records.contents import is_measured
@@ -130,7 +132,10 @@ def _card(path: Path, progress: Progress) -> Page:
     """The card of a machine file, or of the machine fitted to a campaign or table."""
     if not is_measured(path):
         return Page(card(load(path)))
-    return Page(card(Campaign(path).fitted(progress=lambda name: progress(f"fitting {name}"))))
+    contents = read(path)
+    if contents.apps and contents.frame.empty and not contents.effects:
+        raise runs_alone(path, contents.apps)
+    return Page(card(fitted(contents, lambda name: progress(f"fitting {name}"))))
 
 
 @dataclass(frozen=True)
