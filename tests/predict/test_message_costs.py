@@ -83,13 +83,26 @@ def test_of_several_that_meet_the_choice_is_said(tmp_path: Path) -> None:
     assert any("2 measured configurations answer" in text for text in costs(tmp_path, several).warnings)
 
 
+@pytest.mark.parametrize(("rate_B_per_s", "factor"), [(0.5e9, 2.0), (2e9, 1.0)])
+def test_bytes_that_were_just_written_take_their_own_time(
+    tmp_path: Path, rate_B_per_s: float, factor: float
+) -> None:
+    """Asked for as such alone, never less than others, and as much longer where messages meet."""
+    there = costs(tmp_path, bandwidth=1e9, pingping=0.625e9, pingpong_written=rate_B_per_s)
+    alone, meeting = ask("bcast", "linear", ranks=2, size_B=MIB), ask("allgather", "ring", ranks=2, size_B=MIB)
+    for request, of_others in ((alone, 1.0), (meeting, 1.6)):
+        took_s, written_s = (float(simulate(request, one).finish_s.max()) for one in (there, there.written()))
+        assert took_s == pytest.approx(of_others * MIB / 1e9, rel=0.03)
+        assert written_s - took_s == pytest.approx((factor - 1) * MIB / 1e9, rel=0.03, abs=0.03 * MIB / 1e9)
+
+
 def test_what_was_not_measured_is_named(tmp_path: Path) -> None:
     bare = costs(tmp_path / "bare")
-    assert bare.unmeasured([*bare.messages]) == ["pingping", "reduce_local"]
+    assert bare.unmeasured([*bare.messages]) == ["pingping", "pingpong_written", "reduce_local"]
     (curves,) = bare.at([*bare.messages]).messages
     assert not curves[TERMS.index("duplex")][0]
     assert any("reductions and copies are assumed" in text for text in bare.warnings)
-    whole = costs(tmp_path / "whole", pingping=1e9, reduce_local=4e9)
+    whole = costs(tmp_path / "whole", pingping=1e9, pingpong_written=1e9, reduce_local=4e9)
     assert whole.unmeasured([*whole.messages]) == []
     assert any(text.startswith("copies are assumed") for text in whole.warnings)
 

@@ -27,7 +27,7 @@ from hockney.predict.message_costs import (
 )
 from hockney.predict.place import LOCALITIES, NETWORK, Place, place_of
 from hockney.predict.point_to_point import MessageTimes
-from hockney.records.keys import REDUCTION
+from hockney.records.keys import REDUCTION, WRITTEN
 from hockney.units import format_bytes
 from hockney.vocabulary import WHERE_RANKS_WERE
 
@@ -183,9 +183,19 @@ class MachineCosts:
 
     def unmeasured(self, localities: Sequence[int]) -> list[str]:
         """Operations that would say what is taken to cost nothing, or assumed."""
-        used = [self.messages[self.nearest(locality)] for locality in localities]
-        met = all(messages.both_ways_s is not None for messages in used)
-        return [*([] if met else ["pingping"]), *([] if self.reduction else [REDUCTION])]
+        used = {self.nearest(locality): self.messages[self.nearest(locality)] for locality in localities}
+        is_measured = {
+            "pingping": all(messages.both_ways_s is not None for messages in used.values()),
+            # An adapter takes bytes from where they are.
+            WRITTEN: all(place == NETWORK or messages.writing_s is not None for place, messages in used.items()),
+            REDUCTION: self.reduction is not None,
+        }
+        return [name for name, is_there in is_measured.items() if not is_there]
+
+    def written(self) -> MachineCosts:
+        """The costs of bytes that their senders have just written, where those were measured."""
+        messages = {locality: messages.written() for locality, messages in self.messages.items()}
+        return replace(self, messages=messages)
 
     def beyond(self, size_B: int) -> list[str]:
         """How far messages of that size lie beyond the measured ones, in words; empty inside."""

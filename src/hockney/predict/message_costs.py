@@ -14,7 +14,7 @@ from hockney.machine.select import differences, preferred, title, words
 from hockney.models.base import Fit, corrected, interval
 from hockney.predict.costs import NOTHING, Curve, protocols, terms_of
 from hockney.predict.place import LOCALITIES
-from hockney.records.keys import REDUCTION
+from hockney.records.keys import REDUCTION, WRITTEN
 
 Array = NDArray[np.float64]
 
@@ -40,6 +40,7 @@ class Messages:
     `between_ends`: the same of `between_s`, where that was measured by itself; None: it is as uncertain.
     `both_ways_s`: as `one_way_s`, where another message goes the other way; None where that was not measured.
     `both_ways_ends`: its interval, as `between_ends`.
+    `writing_s`: how much longer each takes where its bytes were just written; None where that was not measured.
     """
 
     one_way_s: Array
@@ -53,6 +54,19 @@ class Messages:
     between_ends: tuple[Array, Array] | None = None
     both_ways_s: Array | None = None
     both_ways_ends: tuple[Array, Array] | None = None
+    writing_s: Array | None = None
+
+    def written(self) -> Messages:
+        """Messages whose bytes their senders have just written: the receiver fetches them while it copies."""
+        if self.writing_s is None:
+            return self
+        return replace(
+            self,
+            one_way_s=self.one_way_s + self.writing_s,
+            between_s=self.between_s + self.writing_s,
+            both_ways_s=None if self.both_ways_s is None else self.both_ways_s + self.writing_s,
+            writing_s=None,
+        )
 
     def at_end(self, end: int) -> Messages | None:
         """The messages at the low (0) or the high (1) end of their interval at every size; None without one.
@@ -228,7 +242,7 @@ def measured_messages(
     """From its ping-pongs, with what else was measured under their conditions; None without any.
 
     The time between two messages is that of many in a row; with `both_ways` of many in both directions. What both
-    directions share is from messages that meet (pingping).
+    directions share is from messages that meet (pingping); `writing_s` from messages that were just written.
     """
     entries = _entries(machine, locality)
     if not entries:
@@ -238,6 +252,9 @@ def measured_messages(
     messages = replace(_of_entry(entry, origin), ends=_ends(entry))
     if rates:
         messages = _with_rate(messages, rates[0], origin)
+    writing = _alike(machine, entry, WRITTEN)
+    if writing:
+        messages = replace(messages, writing_s=np.maximum(_times(writing[0]) - messages.one_way_s, 0.0))
     if meeting := _alike(machine, entry, "pingping"):
         ends = _ends(meeting[0])
         messages = replace(
@@ -250,7 +267,9 @@ def measured_messages(
             # What both directions share is in it, and comes again with each message of either.
             messages = replace(messages, between_s=messages.between_s / (1 + messages.longer_share))
     said = [
-        text for several in filter(None, (entries, rates, meeting)) for text in _stand_ins(several, can_choose)
+        text
+        for several in filter(None, (entries, rates, writing, meeting))
+        for text in _stand_ins(several, can_choose)
     ]
     largest_B = max((point.size_B for point in entry.measurements.points), default=None)
     return MeasuredMessages(messages, largest_B, said)

@@ -16,12 +16,14 @@ TRANSFERS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 """Operations between two ranks that time messages, the most informative first."""
 OVERHEADS = ("send_overhead", "receive_overhead")
 """Operations between two ranks that time the processor's part; a `pingpong` entry holds their results."""
+WRITTEN = "pingpong_written"
+"""The operation that times messages whose bytes were just written, as those of programs are."""
 REDUCTION = "reduce_local"
 """The operation that times a reduction without messages, on two ranks at once; its entry is as of transfers."""
 MESSAGES = (*TRANSFERS, *OVERHEADS)
 """What is measured between two ranks where nothing is named."""
-ENTRIES = (*TRANSFERS, REDUCTION)
-POINT_TO_POINT = (*MESSAGES, REDUCTION)
+ENTRIES = (*TRANSFERS, WRITTEN, REDUCTION)
+POINT_TO_POINT = (*MESSAGES, WRITTEN, REDUCTION)
 COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
 """What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
 ELEMENT_B = 4
@@ -29,8 +31,8 @@ ELEMENT_B = 4
 
 
 def caches_of(operation: str, asked: Sequence[Cache]) -> Sequence[Cache]:
-    """How the caches may be for an operation between two ranks; a reduction has what it adds in them."""
-    return ["warm"] if operation == REDUCTION else asked
+    """How the caches may be for an operation between two ranks: what was just written or is added is there."""
+    return ["warm"] if operation in (WRITTEN, REDUCTION) else asked
 
 
 def sizes_are_blocks(operation: str) -> bool:

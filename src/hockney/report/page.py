@@ -41,6 +41,8 @@ MEANING = {
     "bidirectional": "A window of messages goes each way at once; the time is that of the window over the "
     "number of messages one way. Throughput counts both directions, summed over the pairs that communicate at "
     "the same time.",
+    "pingpong_written": "A ping-pong whose ranks write each message before they send it, which is not counted. "
+    "Throughput is size over time.",
     "reduce_local": "Both ranks add up numbers with what they have, without a message (`MPI_Reduce_local`). "
     "Throughput is size over time.",
 }

@@ -68,6 +68,26 @@ def test_a_run_of_a_collective_takes_what_predict_says_of_it(
     assert "schedules are corrected to measured times: allreduce" in said["warnings"]
 
 
+def test_a_program_sends_what_it_has_just_written(tmp_path: Path) -> None:
+    """Its calls take longer by that, those too that are corrected to times of what nobody wrote."""
+    timed = collective(SIZE_B, 50e-6, operation="allreduce", algorithm="recursive_doubling", ranks=RANKS)
+    pair: dict[str, Any] = {"locality": "package", "pair": "0-1", "within": 0.02, "most_B": 2**14}
+    path, asked = run(tmp_path), ("--algorithm", "allreduce=recursive_doubling")
+    run_s: dict[tuple[bool, bool], float] = {}
+    for is_written in (False, True):
+        for is_timed in (False, True):
+            written = messages(rate_B_per_s=0.25e9, operation="pingpong_written", **pair) * is_written
+            folder = campaign(
+                tmp_path / f"{is_written}{is_timed}", [*messages(**pair), *written, *[timed] * is_timed]
+            )
+            save(build(folder), machine := folder / "machine.json")
+            run_s[is_written, is_timed] = predict(path, "--machine", machine, *asked)["run_s"]
+    # Two rounds of a message each.
+    assert run_s[True, False] - run_s[False, False] == pytest.approx(2 * 3 * SIZE_B / 1e9, rel=0.1)
+    assert run_s[False, True] == pytest.approx(50e-6)
+    assert run_s[True, True] / 50e-6 == pytest.approx(run_s[True, False] / run_s[False, False], rel=0.01)
+
+
 def test_a_late_rank_is_waited_for(machine: Path, tmp_path: Path) -> None:
     """A rank that comes when all is long ready has its own part left: one of two rounds at least."""
     path = run(tmp_path, late_s=1e-3)

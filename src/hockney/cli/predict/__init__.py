@@ -21,7 +21,8 @@ predict = group(
         "Many at once": "each",
     },
     words={
-        "message": "pingpong pingping bandwidth bidirectional send_overhead receive_overhead reduce_local",
+        "message": "pingpong pingping bandwidth bidirectional send_overhead receive_overhead pingpong_written "
+        "reduce_local",
         "collective": "bcast scatter gather reduce allreduce allgather reduce_scatter alltoall barrier",
     },
     places=("hockney.cli.predict",),

@@ -20,11 +20,15 @@ from hockney.predict.place import LOCALITIES, Place
 from hockney.predict.replay.algorithms import Part
 from hockney.predict.replay.recorded import RecordedRun, refused
 from hockney.predict.simulation import available_B
-from hockney.records.keys import REDUCTION
+from hockney.records.keys import REDUCTION, WRITTEN
 
 TICK_S = 1e-9
 WORLD = "MPI_COMM_WORLD"
-UNMEASURED = {"pingping": "what two ways at once cost more than one", REDUCTION: "reductions"}
+UNMEASURED = {
+    "pingping": "what two ways at once cost more than one",
+    WRITTEN: "what bytes that were just written cost more",
+    REDUCTION: "reductions",
+}
 """By the operations that would measure it."""
 
 
@@ -106,8 +110,11 @@ class ReplaySetting:
         return [0] if self.place is None else list(self.localities)
 
     def curves(self) -> Costs:
-        """Of each locality that a pair of ranks may have."""
-        return self.costs.at(self.localities if self.place is None else range(len(LOCALITIES)))
+        """Of each locality that a pair of ranks may have: programs send what they have just written."""
+        return self._curves(self.costs.written())
+
+    def _curves(self, costs: MachineCosts) -> Costs:
+        return costs.at(self.localities if self.place is None else range(len(LOCALITIES)))
 
     def _surroundings(self, ranks: int | None = None) -> tuple[NDArray[np.int32], Network]:
         """Where the first ranks are, and what their messages share."""
@@ -119,8 +126,9 @@ class ReplaySetting:
         return np.ascontiguousarray(place.levels[:, :ranks]), network
 
     def alone_s(self, parts: Sequence[Part]) -> NDArray[np.float64]:
-        """When each rank is through with a collective that the first ranks enter together."""
-        finish_s = self._simulated(parts, self.curves(), parts[0][2].ranks).finish_s
+        """When each rank is through with a collective that the first ranks enter together, as it is measured: the
+        same message is sent time and again."""
+        finish_s = self._simulated(parts, self._curves(self.costs), parts[0][2].ranks).finish_s
         return np.asarray(finish_s.reshape(len(parts), -1)[-1])
 
     def play(
