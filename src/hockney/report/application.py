@@ -93,8 +93,8 @@ class AppAnswer(ABC):
         """Lines and tables for people."""
 
     def caveats(self) -> Sequence[str]:
-        """What a reader should know before the result is trusted."""
-        return ()
+        """What a reader should know before the result is trusted: its `warnings`, where it has any."""
+        return getattr(self, "warnings", ())
 
     def rows(self) -> list[Row]:
         """A prediction as rows of a frame."""

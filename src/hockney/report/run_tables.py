@@ -165,9 +165,9 @@ def _share(value: float | None) -> str:
 
 
 def _shares(parts_s: Collection[float]) -> str:
-    """`90 + 2 + 8 %`."""
+    """`90 % + 2 % + 8 %`."""
     total_s = sum(parts_s)
-    return f"{' + '.join(f'{100 * part_s / total_s:.0f}' for part_s in parts_s)}{UNBROKEN}%" if total_s else ""
+    return " + ".join(_share(part_s / total_s) for part_s in parts_s) if total_s else ""
 
 
 def _time(seconds: float) -> str:

@@ -147,10 +147,6 @@ class FormulaBesideRuns(AppAnswer):
     tables: list[Compared]
     warnings: list[str]
 
-    def caveats(self) -> list[str]:
-        """What is wrong with the folder."""
-        return self.warnings
-
     def text(self) -> Iterator[str | Table]:
         """Each table, with the errors of both the formula and N P₁."""
         yield f"jacobi — {self.model}\n  {self.formula}"

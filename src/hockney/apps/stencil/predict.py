@@ -118,10 +118,6 @@ class GridsOfSeveralNumbers(AppAnswer):
             for grid in ranked.grids
         ]
 
-    def caveats(self) -> list[str]:
-        """What limits the predictions."""
-        return self.warnings
-
     def text(self) -> Iterator[str | Table]:
         """The fastest grids, which of them cannot be told apart, and where communication matters."""
         several = len(self.predictions) > 1

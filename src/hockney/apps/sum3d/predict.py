@@ -35,10 +35,6 @@ class PredictedSum(Sum3dPrediction, AppAnswer):
     shares: dict[str, float]
     elements: list[int]
 
-    def caveats(self) -> tuple[str, ...]:
-        """What is assumed."""
-        return self.warnings
-
     def text(self) -> Iterator[str | Table]:
         """What each rank gets, and the time of each part."""
         how = f"{self.split} — {self.algorithm}, {self.origin}"
