@@ -11,11 +11,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from hockney.models._evaluate import HeldOut
 from hockney.models.base import Fit
 from hockney.report.curves import MessageCurve
-from hockney.report.drawing import Drawing
+from hockney.report.drawing import Drawing, svg_file
 from hockney.report.figures import Context, held_out, overview, residuals, with_fits
 from hockney.report.marks import Peak, SizeMark
 from hockney.report.style import drawing_style, model_styles
-from hockney.report.svg import svg_file
 
 Make = Callable[..., MessageCurve]
 POINTS = [

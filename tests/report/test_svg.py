@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
+from hockney.report.drawing import Inliner, html_file, png_file, svg_file
 from hockney.report.style import drawing_style
-from hockney.report.svg import Inliner, html_file, png_file, svg_file
 
 
 def drawn() -> Figure:

@@ -199,7 +199,7 @@ def evaluate_options(options: EvaluateOptions, progress: Progress = silent) -> E
     if unfit and not is_split and options.operation not in applications():
         raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
     if options.figure:
-        from hockney.report.drawn import checked_ending
+        from hockney.report.drawing import checked_ending
 
         checked_ending(options.figure)
     fields = {"operation", "train", "test", "models", "statistic", "system"}

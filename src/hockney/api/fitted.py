@@ -13,12 +13,11 @@ from hockney.api.campaign import Campaign, Doing, unsaid
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, check_writable, load, save
 from hockney.machine.measured import MeasuredPair, effect_lines, measured_pairs
+from hockney.machine.reservations import warnings_of
 from hockney.machine.select import collective_title
 from hockney.machine.shipped import MACHINE
-from hockney.models.views import VIEWS
 from hockney.records.folder import beside
 from hockney.records.keys import ENTRIES
-from hockney.report.views.render import oversubscription, overview
 
 if TYPE_CHECKING:
     from hockney.apps.ring.lines import RingComparison
@@ -35,17 +34,12 @@ class FittedFile:
     @property
     def warnings(self) -> list[str]:
         """What should be known before the models are trusted."""
-        return self.machine.provenance.warnings if self.machine else []
+        return warnings_of(self.machine) if self.machine else []
 
     @property
     def noise(self) -> str:
         """The kind of run: quiet, disturbed or unusable; "" where it is not known."""
         return self.machine.provenance.noise if self.machine else ""
-
-    @property
-    def remarks(self) -> list[str]:
-        """What the JSON holds among its warnings: entries whose ranks shared cores."""
-        return oversubscription(self.machine) if self.machine else []
 
     @property
     def data(self) -> dict[str, Any]:
@@ -54,16 +48,11 @@ class FittedFile:
         rings = {"rings": curves} if curves else {}
         if self.machine is None:
             return {"machine": None, **rings}
-        from hockney.report.views.render_views import sections_data
+        from hockney.api.views import ShownMachine
         from hockney.report.views.sections import of_collectives, of_effects
 
-        return {
-            "machine": str(self.path),
-            **overview(self.machine),
-            "effects": sections_data(of_effects(self.machine), VIEWS),
-            "collectives": sections_data(of_collectives(self.machine, None), VIEWS),
-            **rings,
-        }
+        more = [*of_effects(self.machine), *of_collectives(self.machine, None)]
+        return {**ShownMachine(self.path, self.machine, more=more).data, **rings}
 
     @property
     def pairs(self) -> list[MeasuredPair]:

@@ -43,7 +43,7 @@ from hockney.options.network import (
     TrafficOptions,
 )
 from hockney.records.folder import Campaign
-from hockney.report.drawn import checked_ending, write_drawing
+from hockney.report.drawing import checked_ending, write_drawing
 from hockney.report.effective import ComputedShare, effective, findings
 from hockney.report.networks import draw
 from hockney.units import counted

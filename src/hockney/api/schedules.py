@@ -257,7 +257,7 @@ class ExportAnswer(DescribedProblem):
 def draw_schedule(request: ScheduleRequest, options: DrawOptions) -> DrawAnswer:
     """Draw a schedule into its file: a tree where its collective has a root, else its steps."""
     # Lists and counts do without matplotlib.
-    from hockney.report.drawn import checked_ending
+    from hockney.report.drawing import checked_ending
     from hockney.report.schedules import draw, write
 
     style = "tree" if COLLECTIVES[request.algorithm.collective].rooted else "steps"

@@ -187,7 +187,7 @@ def _write_files(
     if file is None:
         return
     # What draws loads matplotlib.
-    from hockney.report.drawn import ENDINGS
+    from hockney.report.drawing import ENDINGS
     from hockney.report.schedules import draw, write
 
     if file.suffix in ENDINGS and isinstance(asked, ScheduleRequest):

@@ -13,6 +13,7 @@ from hockney.machine.build import reviewed
 from hockney.machine.congestion import Congestions
 from hockney.machine.file import Machine, Noise, load
 from hockney.machine.locality import read
+from hockney.machine.reservations import warnings_of as machine_warnings
 from hockney.machine.select import matching, parse_where
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.views import VIEWS, View
@@ -20,7 +21,7 @@ from hockney.options.show import ShowOptions
 from hockney.records.contents import is_measured
 from hockney.report.tables import Table
 from hockney.report.views.in_short import as_summary
-from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, oversubscription, overview
+from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
 from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
 from hockney.report.views.sections import (
     COLLECTIVES,
@@ -36,11 +37,11 @@ from hockney.report.views.sections import (
 class ShownMachine:
     """The part of a machine that was asked for, with its fits and further models as sections.
 
-    Without `views` fits are shown as formulas, and the others in their exact view (in JSON in all four). `lines`
-    are a summary, which stands for all of it.
+    Without `views` fits are shown as formulas, and the others in their exact view (in JSON in all four, as far as
+    there are sections). `lines` are a summary, which stands for all of it.
     """
 
-    path: Path
+    path: Path | None
     part: Machine
     fits: Sequence[ModelSection] = ()
     more: Sequence[ModelSection] = ()
@@ -79,7 +80,7 @@ class ShownMachine:
         """The answer for `--json`."""
         views, data = self.views or VIEWS, overview(self.part)
         # In the order of `of_fits`: entry by entry, model by model.
-        models = [model for entry in data["entries"] for model in entry["models"].values()]
+        models = [model for entry in data["entries"] for model in entry["models"].values()] if self.fits else []
         for model, section in zip(models, sections_data(self.fits, views), strict=True):
             model["views"] = section["views"]
         effects = [section for section in self.more if "effect" in section.data]
@@ -110,7 +111,7 @@ def warnings_of(path: Path) -> RunWarnings:
         _, said = reviewed(read(path))
         return RunWarnings(said.warnings, said.noise)
     machine = load(path)
-    return RunWarnings([*machine.provenance.warnings, *oversubscription(machine)], machine.provenance.noise)
+    return RunWarnings(machine_warnings(machine), machine.provenance.noise)
 
 
 def show(options: ShowOptions) -> ShownMachine:

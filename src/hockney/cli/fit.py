@@ -33,4 +33,4 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
         say.line(line)
     if fitted.path is not None:
         say.line(f"wrote {fitted.path}; its formulas: `hockney show {fitted.path} --format formulas`")
-    say.warnings([*fitted.warnings, *fitted.remarks], f"`hockney show {fitted.path} --warnings`", fitted.noise)
+    say.warnings(fitted.warnings, f"`hockney show {fitted.path} --warnings`", fitted.noise)

@@ -8,7 +8,8 @@ from operator import attrgetter
 import numpy as np
 import pandas as pd
 
-from hockney.machine.file import Entry
+from hockney.machine.file import Entry, Machine
+from hockney.machine.formula import OVERSUBSCRIBED
 from hockney.machine.marks import call, marked, marks_of, of_collectives
 from hockney.machine.select import titles
 from hockney.records.columns import CONTRADICTION, POINT, SERIES, VISITED
@@ -55,6 +56,13 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
     )
     said = [text for launch in contents.launches for text in launch.warnings]
     return list(dict.fromkeys([*filter(None, checks), *said]))
+
+
+def warnings_of(machine: Machine) -> list[str]:
+    """The warnings of a machine file, then one for every entry measured with more ranks than cores."""
+    entries = machine.point_to_point
+    shared = [title for entry, title in zip(entries, titles(entries), strict=True) if entry.oversubscribed]
+    return [*machine.provenance.warnings, *(f"{title}: {OVERSUBSCRIBED}" for title in shared)]
 
 
 def half(width: float) -> str:

@@ -14,17 +14,16 @@ from hockney.machine.marks import MARKS, marks_of
 from hockney.machine.provenance import system_of
 from hockney.models.over_ranks.points import points
 from hockney.reading import text
+from hockney.records import verification
 from hockney.records.contents import Contents
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.table import collectives_in
-from hockney.records.verification import find as find_verification
 from hockney.report import figures, messages, node_figure, points_csv, provenance
-from hockney.report.drawing import Drawing
+from hockney.report.drawing import Drawing, png_file, svg_file
 from hockney.report.findings import of_crowding, of_results, weightiest
 from hockney.report.page import Contribution, Report, Section, page_id
 from hockney.report.reading import PLAIN, Progress, Reading, Wish, unsaid
 from hockney.report.style import drawing_style
-from hockney.report.svg import png_file, svg_file
 from hockney.report.tables import Table
 
 # A contributor whose subject was not measured loads nothing of what it would draw with.
@@ -63,6 +62,7 @@ def _page(reading: Reading) -> Report:
         # Who is fastest among ranks that wait for a core says nothing of the algorithms.
         offered = of_results(contents, "provenance") if reading.is_crowded else offered
         offered += of_crowding(reading.launches, "provenance")
+        described = [launch for launch in reading.launches if launch.nodes]
         return Report(
             title=_title(reading),
             lead=_lead(reading),
@@ -73,7 +73,7 @@ def _page(reading: Reading) -> Report:
             origin=reading.origin,
             explored=reading.explored,
             looks=looks,
-            nodes=node_figure.of_launches(reading.launches),
+            nodes=node_figure.of_launches(described) if described else None,
             subject=subject,
             about_messages=bool(len(reading.frame) or _has_effects(reading) or reading.is_alone),
             reading=reading,
@@ -112,12 +112,12 @@ def not_shown(frame: pd.DataFrame) -> list[str]:
 
 
 def _verification(reading: Reading) -> Contribution | None:
-    verification = find_verification(reading.contents.path)
-    if verification is None:
+    if not (reading.contents.path / verification.FILE).is_file():
         return None
     from hockney.report import verified
 
-    return Contribution([verified.section(verification)])
+    outcome = verification.find(reading.contents.path)
+    return Contribution([verified.section(outcome)]) if outcome else None
 
 
 def _messages(reading: Reading) -> Contribution | None:

@@ -12,8 +12,7 @@ from matplotlib.patches import Rectangle
 
 from hockney.machine.node_topology import LEVELS, Level, NodeTopology, of_description
 from hockney.records.journal import LaunchLine
-from hockney.report.drawing import Drawing
-from hockney.report.drawn import write_drawing
+from hockney.report.drawing import Drawing, write_drawing
 from hockney.report.style import QUIET, drawing_style
 
 CPU_WIDTH, CPU_HEIGHT = 1.0, 0.8

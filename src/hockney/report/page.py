@@ -17,14 +17,13 @@ from hockney import __version__, reading
 from hockney.models._evaluate import HeldOut
 from hockney.records.app_record import AppRecord
 from hockney.report.curves import Headline
-from hockney.report.drawing import Drawing
+from hockney.report.drawing import Drawing, Inliner, policy
 from hockney.report.explorer import embed
 from hockney.report.explorer.chart import Explored, Selection, Shown
 from hockney.report.findings import Finding
 from hockney.report.reading import Reading, Subject
 from hockney.report.style import Looks
 from hockney.report.style import css as palette
-from hockney.report.svg import Inliner, policy
 from hockney.report.tables import Table
 from hockney.units import counted
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.predict.accuracy import errors
 from hockney.predict.estimators.base import Prediction
-from hockney.report.drawing import WIDTH_IN, Drawing
-from hockney.report.drawn import write_drawing
+from hockney.report.drawing import WIDTH_IN, Drawing, write_drawing
 from hockney.report.explorer.chart import NOTHING, Axis, Chart, Line, Panel
 from hockney.report.marks import percent
 from hockney.report.style import QUIET, Looks, Style

@@ -18,7 +18,7 @@ from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine
 from hockney.machine.locality import read
-from hockney.machine.reservations import reservations
+from hockney.machine.reservations import reservations, warnings_of
 from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.models.effects.base import Effect
@@ -37,7 +37,6 @@ from hockney.report.findings import shares_cores
 from hockney.report.marks import Peak, adapter_peaks, found_peaks, marks_of_caches, placed, unmatched
 from hockney.report.places import Places
 from hockney.report.style import Looks, model_styles
-from hockney.report.views.render import oversubscription
 from hockney.units import counted, format_bytes
 
 Progress = Callable[[str], None]
@@ -134,8 +133,7 @@ class Reading:
     def of_machine(cls, machine: Machine) -> Reading:
         """A machine file alone: fits, models and what was published, without what was measured for them."""
         nothing = Contents(Path(machine.system.name or "a machine"), rows_of([], []))
-        warnings = [*machine.provenance.warnings, *oversubscription(machine)]
-        return cls(nothing, Wish(machine), machine, {}, list(dict.fromkeys(warnings)))
+        return cls(nothing, Wish(machine), machine, {}, warnings_of(machine))
 
     @property
     def is_alone(self) -> bool:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from hockney.models.scaling.fit import LawFit
 from hockney.models.scaling.study import ScalingStudy
 from hockney.report.axes import plain
-from hockney.report.drawing import Drawing
-from hockney.report.drawn import write_drawing
+from hockney.report.drawing import Drawing, write_drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
 from hockney.report.marks import percent

@@ -13,6 +13,7 @@ from tests.processes import captured
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
+from hockney.machine.reservations import warnings_of
 from hockney.machine.select import matching
 from hockney.report.views.in_short import as_summary
 from hockney.report.views.render import (
@@ -20,7 +21,6 @@ from hockney.report.views.render import (
     as_latex,
     as_tables,
     chosen,
-    oversubscription,
     overview,
 )
 
@@ -124,7 +124,7 @@ def test_overview_is_json_with_units_in_its_names(machine: Machine) -> None:
     assert fit["latency_s"]["value"] == 2e-7
     assert fit["bandwidth_B_per_s"]["value"] == pytest.approx(12.5e9)
     assert fit["formula"][0] == "T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)"
-    assert data["warnings"] == oversubscription(machine)
+    assert data["warnings"] == warnings_of(machine)
     assert len(data["warnings"]) == 1
 
 

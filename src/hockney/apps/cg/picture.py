@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hockney.report.drawing import WIDTH_IN, Drawing
-from hockney.report.drawn import write_drawing, write_figure
+from hockney.report.drawing import WIDTH_IN, Drawing, write_drawing, write_figure
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.style import drawing_style, styles
 

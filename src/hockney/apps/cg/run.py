@@ -18,7 +18,7 @@ from hockney.apps.stencil.run import ran
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.report.drawn import checked_ending
+from hockney.report.drawing import checked_ending
 from hockney.report.run_tables import table
 from hockney.report.tables import Table
 from hockney.units import counted

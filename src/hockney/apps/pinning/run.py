@@ -23,7 +23,7 @@ from hockney.errors import RequestError
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer
-from hockney.report.drawn import checked_ending
+from hockney.report.drawing import checked_ending
 from hockney.report.node_figure import write_figure
 from hockney.runner.find import find
 from hockney.words import listed, wholes

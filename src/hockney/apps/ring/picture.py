@@ -11,8 +11,7 @@ import numpy as np
 from hockney.apps.ring.lines import RingComparison
 from hockney.models.over_ranks.boundaries import begins
 from hockney.records.record import Locality
-from hockney.report.drawing import Drawing
-from hockney.report.drawn import write_drawing
+from hockney.report.drawing import Drawing, write_drawing
 from hockney.report.explorer.chart import NOTHING, Axis, Chart, Line, Mark, Panel
 from hockney.report.style import QUIET, Style, styles
 

@@ -31,7 +31,7 @@ from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.app_record import AppRecord
 from hockney.records.journal import LaunchLine
 from hockney.report.application import AppAnswer
-from hockney.report.drawn import checked_ending
+from hockney.report.drawing import checked_ending
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
 from hockney.runner.session import Refused

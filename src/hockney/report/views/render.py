@@ -18,6 +18,7 @@ from hockney.machine.formula import (
     published,
 )
 from hockney.machine.levels import level_remark
+from hockney.machine.reservations import warnings_of
 from hockney.machine.select import titles, words
 from hockney.models.base import Fit
 from hockney.models.effects.base import Cell
@@ -56,13 +57,8 @@ def overview(machine: Machine) -> Data:
         "system": machine.system.name,
         "mpi": [library.model_dump(mode="json") for library in machine.mpi],
         "entries": [_entry_data(entry) for entry in machine.point_to_point],
-        "warnings": [*machine.provenance.warnings, *oversubscription(machine)],
+        "warnings": warnings_of(machine),
     }
-
-
-def oversubscription(machine: Machine) -> list[str]:
-    """A warning for every entry measured with more ranks than cores."""
-    return [f"{name}: {OVERSUBSCRIBED}" for entry, name in _titled(machine) if entry.oversubscribed]
 
 
 def _titled(machine: Machine) -> Iterator[tuple[Entry, str]]:
