@@ -246,7 +246,7 @@ def figure(view: View, panels: Mapping[str, Panel], looks: Looks) -> Chart:
 
 def along(view: View, operation: str = "") -> Axis:
     """The axis of sizes, those of the operation, or of ranks that a view is drawn over."""
-    title = "message size" + (" (block of a rank)" if sizes_are_blocks(operation) else "")
+    title = "message size" + (" (block of a rank)" if operation and sizes_are_blocks(operation) else "")
     return Axis(title, "size") if view.x == "bytes" else Axis("ranks", "counts")
 
 
