@@ -7,6 +7,9 @@ its own (`pip install 'extrap>=4.2'`). Where it is not installed, the page says 
 `nearest_ranks`: the time of the trained run with such a size whose number of ranks is nearest, by the ratio of
 ranks, the larger of two at the same ratio. Between two sizes of a run ln time is a straight line over ln bytes.
 
+`last_slope`: for each algorithm, placement, size and ranks a node the time of the largest trained run, growing
+with the ranks by the power that leads to it from the next smaller one.
+
 `extra_p`: for each algorithm, size and mapping Extra-P's model of time against ranks. A. Calotoiu, T. Hoefler,
 M. Poke, F. Wolf, "Using automated performance modeling to find scalability bugs in complex codes", SC13.
 
@@ -24,21 +27,31 @@ import importlib
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hockney.errors import EnvironmentLack
-from hockney.predict.estimators._places import SURFACE, means, places
-from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.estimators._places import SLICE, SURFACE, means, places
+from hockney.predict.estimators.base import (
+    Array,
+    FittedEstimator,
+    GroupModels,
+    GroupTimes,
+    Prediction,
+    Training,
+    estimators,
+    unknown,
+)
 from hockney.predict.estimators.linear_in_ranks import GROUP
-from hockney.predict.points import positions
+from hockney.predict.points import positions, sliced
 
 
 def register() -> None:
     """Enter the baselines beside the package's own; once in a process."""
-    for baseline in (nearest_ranks, extra_p, extra_p_joint):
+    for baseline in (nearest_ranks, last_slope, extra_p, extra_p_joint):
         estimators.register(baseline.__name__)(baseline)
 
 
@@ -46,6 +59,24 @@ def nearest_ranks(training: Training) -> FittedEstimator:
     """The training points themselves."""
     groups = positions(training.points, SURFACE)
     return NearestRuns({key: means(training.points.iloc[index]) for key, index in groups.items()})
+
+
+def last_slope(training: Training) -> FittedEstimator:
+    """A power of the ranks for each group with two numbers of ranks."""
+    points, models = training.points, dict[Hashable, GroupTimes]()
+    for key, index in positions(sliced(points), (*SLICE, "bytes")).items():
+        ranks, time_s = (points[name].to_numpy(np.float64)[index] for name in ("ranks", "time_s"))
+        last = np.argsort(ranks)[-2:]
+        if np.unique(ranks[last]).size == 2:
+            power = np.diff(np.log(time_s[last]))[0] / np.diff(np.log(ranks[last]))[0]
+            models[key] = partial(_along_power, ranks[last[-1]], time_s[last[-1]], power)
+    return GroupModels((*SLICE, "bytes"), models, "have no two trained runs of their size")
+
+
+def _along_power(
+    ranks: float, time_s: float, power: float, points: pd.DataFrame
+) -> tuple[Array | float, Array | float, Array | float]:
+    return time_s * (points["ranks"].to_numpy(np.float64) / ranks) ** power, np.nan, np.nan
 
 
 def extra_p(training: Training) -> FittedEstimator:

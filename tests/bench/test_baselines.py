@@ -6,12 +6,13 @@ import importlib
 import importlib.util
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from bench.baselines import extra_p, extra_p_joint, nearest_ranks
+from bench.baselines import extra_p, extra_p_joint, last_slope, nearest_ranks
 from tests.capabilities import lacking
 from tests.factories import not_none, refusing
 from tests.predict.conftest import bcast as bcast
@@ -54,6 +55,18 @@ def test_between_two_sizes_of_that_run_times_are_a_power_of_the_size(bcast: Tabl
     asked = bcast(by_ranks, ranks=[8], sizes=[300])
     made = predicted(bcast(by_ranks, ranks=[8]), asked)
     assert made.time_s == pytest.approx(asked["time_s"].to_numpy(), rel=1e-9)
+
+
+def test_the_last_slope_is_that_of_the_two_largest_runs(bcast: Tables) -> None:
+    def squared_late(_algorithm: str, ranks: int, size: int, _mapping: str) -> float:
+        return float(max(ranks, 16) ** 2 * size * 1e-12)
+
+    known = points(bcast(squared_late, ranks=[4, 16, 64]), "bcast").frame
+    asked = points(bcast(squared_late, ranks=[256]), "bcast").frame
+    training = Training(known, known[:0], None, "bcast", "mean_over_ranks")
+    assert last_slope(training).predict(asked).time_s == pytest.approx(asked["time_s"].to_numpy())
+    alone = replace(training, points=known[known["ranks"] == 4].reset_index(drop=True))
+    assert np.isnan(last_slope(alone).predict(asked).time_s).all()
 
 
 def test_a_run_without_the_size_is_passed_over(bcast: Tables) -> None:

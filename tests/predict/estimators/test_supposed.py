@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hockney.machine.system import System
+from hockney.predict.estimators._default import as_schedule
 from hockney.predict.estimators._supposed import LIBRARIES, Supposed, scheduled
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.combination import fit
@@ -52,15 +54,44 @@ def test_it_is_nearer_than_curves_that_know_no_schedule(training: Training, tabl
     assert np.quantile(ours, 0.95) < np.quantile(others, 0.95)
     assert np.mean((made.low_s <= measured_s) & (measured_s <= made.high_s)) >= 0.9
     assert made.note is not None
-    assert all(f"{library} (" in made.note[0] for library in LIBRARIES)
+    # Each schedule is said where it ran.
+    first, last = made.note[0].rsplit("), ", 1)
+    assert "binomial" in first
+    assert "scatter_allgather " in last
     assert made.correction is not None
-    # Known schedules count, and what nobody can read counts less than all.
-    assert np.all((made.correction.weight > 0) & (made.correction.weight < 1))
-    by_name = fitted.predict(far.assign(algorithm="linear")).note
-    assert by_name is not None
-    assert by_name[0].count("(no schedule)") == len(LIBRARIES)
-    steps = [member.steps(scheduled(far, library)) for library, member in fitted.members.items()]
+    assert np.median(made.correction.weight) < 0.1
+    assert np.isnan(fitted.predict(far.assign(algorithm="linear")).time_s).all()
+    asked = [as_schedule(far, choice) for choice in fitted.schedules.values()]
+    steps = [member.steps(each) for member in fitted.members for each in asked]
     assert fitted.steps(far) == pytest.approx(np.sum(steps, axis=0))
+
+
+def test_among_trained_points_their_surface_counts_and_where_nothing_explains_them_it_is_all(
+    training: Training,
+) -> None:
+    fitted = simulated(training)
+    assert isinstance(fitted, Supposed)
+    inside = training.points.assign(ranks=20)
+    weight = fitted.predict(inside).correction
+    assert weight is not None
+    assert np.median(weight.weight) > 0.5
+    # Times that fall with the ranks where every schedule grows.
+    fallen = {
+        key: (replace(curves, ln_s=-curves.ln_s - 20), missed) for key, (curves, missed) in fitted.curves.items()
+    }
+    far = training.points.assign(ranks=128)
+    made = replace(fitted, curves=fallen).predict(far)
+    assert made.correction is not None
+    assert made.correction.weight == pytest.approx(1, abs=0.01)
+    assert made.time_s == pytest.approx(fit(training).predict(far).time_s, rel=0.02)
+
+
+def test_between_nodes_nothing_is_simulated_where_training_has_one(training: Training) -> None:
+    one_node = training.points.assign(mapping="", nodes=1, ppn=training.points["ranks"])
+    asked = one_node.assign(ranks=64, nodes=4, ppn=16)
+    with_none = replace(training, points=one_node, system=None)
+    made, curves = simulated(with_none).predict(asked), fit(with_none).predict(asked)
+    assert made.time_s == pytest.approx(curves.time_s, nan_ok=True)
 
 
 def test_points_keep_their_order_and_what_no_library_chooses(training: Training) -> None:

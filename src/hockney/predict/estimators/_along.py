@@ -173,14 +173,20 @@ class Direction:
 def direction(own: tuple[Array, Array], others: Sequence[tuple[Array, Array]]) -> Direction:
     """By the windows of a group, as of `Curves.windows`, and those of all others."""
     weight = _weights(own[0], [errors for errors, _ in others])
+    of_each = [(own, 1.0), *((other, POOLED) for other in others)]
+    return Direction(weight, rate([(combined(errors, weight), far, share) for (errors, far), share in of_each]))
+
+
+def rate(windows: Sequence[tuple[Array, Array, float]]) -> float:
+    """What 95 % of errors (n,) in ln are below by unit of distance (n,) and `CLOSE`; each counts a share."""
     missed, counts = [np.array([UNSEEN])], [np.array([FEWEST * (1 - CONFIDENCE)])]
-    for (errors, far), share in [(own, 1.0), *((other, POOLED) for other in others)]:
-        missed.append(np.abs(combined(errors, weight)) / (CLOSE + far))
+    for errors, far, share in windows:
+        missed.append(np.abs(errors) / (CLOSE + far))
         counts.append(np.where(np.isfinite(missed[-1]), share, 0.0))
     values, shares = np.concatenate(missed), np.concatenate(counts)
     order = np.argsort(values)
     below = shares[order].cumsum()
-    return Direction(weight, max(float(values[order][(below >= CONFIDENCE * below[-1]).argmax()]), LEAST_REACH))
+    return max(float(values[order][(below >= CONFIDENCE * below[-1]).argmax()]), LEAST_REACH)
 
 
 def _weights(own: Array, others: Sequence[Array]) -> Array:

@@ -105,14 +105,7 @@ class SimulatedPoints:
     def predict(self, points: pd.DataFrame) -> Prediction:
         prediction, correction = unknown(len(points)), uncorrected(len(points))
         self.scenarios.missing = dict(self.missing)
-        by_point = self.scenarios.of_points(points, self.progress)
-        unseen = localities(filter(None, by_point)) - self.known
-        if NETWORK in unseen and not self.has_published_network:
-            for i, scenario in enumerate(by_point):
-                if scenario is not None and scenario.place.is_spread:
-                    self.scenarios.missing[str(points["algorithm"].iloc[i])] = _NO_NETWORK
-                    by_point[i] = None
-            unseen.remove(NETWORK)
+        by_point, unseen = self._that_can_be(points)
         done, whole = 0, sum(scenario.steps for scenario in by_point if scenario is not None)
 
         def simulated(scenario: Scenario) -> None:
@@ -140,6 +133,19 @@ class SimulatedPoints:
         notes = [*self.notes, *stand_ins, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
         return replace(prediction, note=notes, correction=correction)
 
+    def _that_can_be(self, points: pd.DataFrame) -> tuple[list[Scenario | None], set[int]]:
+        """The scenario of each point, None without one or where nothing says what its messages cost; localities
+        of others, for which usual costs stand in."""
+        by_point = self.scenarios.of_points(points, self.progress)
+        unseen = localities(filter(None, by_point)) - self.known
+        if NETWORK in unseen and not self.has_published_network:
+            for i, scenario in enumerate(by_point):
+                if scenario is not None and scenario.place.is_spread:
+                    self.scenarios.missing[str(points["algorithm"].iloc[i])] = _NO_NETWORK
+                    by_point[i] = None
+            unseen.remove(NETWORK)
+        return by_point, unseen
+
     def steps(self, points: pd.DataFrame) -> Array:
         """How many steps each point takes to simulate, shape (n,); 0 where there is no schedule."""
         by_point = self.scenarios.of_points(points, self.progress)
@@ -148,7 +154,7 @@ class SimulatedPoints:
     def plain_s(self, points: pd.DataFrame) -> Array:
         """Seconds by the costs that all schedules share, shape (n,); NaN where there is no schedule."""
         fit, plain_s = self.calibration, np.full(len(points), np.nan)
-        by_point = self.scenarios.of_points(points)
+        by_point, _ = self._that_can_be(points)
         has = np.flatnonzero([scenario is not None for scenario in by_point])
         plain = [replace(scenario, label="") for scenario in by_point if scenario is not None]
         plain_s[has] = times_s(plain, self.statistic, fit.layout, fit.theta)
