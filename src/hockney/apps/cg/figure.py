@@ -13,6 +13,7 @@ from hockney.apps.cg.solved import last_norm
 from hockney.apps.stencil.grids import cells_of
 from hockney.apps.stencil.solution import equal_side
 from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import USUAL
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.style import styles
@@ -31,7 +32,7 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
     for record in sorted(records, key=lambda record: -record.time_s):
         asked, sides = record.parameters, sides_of(cells_of(record))
         words = [counted(record.ranks, "rank"), f"{len(sides)}-D", str(asked["variant"]), f"eps {asked['eps']:g}"]
-        words += [record.variant] if record.variant not in ("", "default") else []
+        words += [record.variant] if record.variant not in USUAL else []
         series.setdefault(", ".join(words), {})[equal_side(sides)] = record
     several = {name: by_side for name, by_side in series.items() if len(by_side) > 1}
     if not several:

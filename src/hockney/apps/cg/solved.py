@@ -9,18 +9,16 @@ from operator import itemgetter
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import USUAL
 from hockney.report.run_tables import Column
 from hockney.units import format_rate, format_time
 from hockney.words import grouped
-
-UNNAMED = ("", "default")
-"""Variants of launches that were given no name."""
 
 
 def name_of(record: AppRecord) -> str:
     """Size, formulation and, where it was given a name, the launch's variant."""
     parts = [str(cells_of(record)), str(record.parameters["variant"])]
-    return ", ".join(parts + ([record.variant] if record.variant not in UNNAMED else []))
+    return ", ".join(parts + ([record.variant] if record.variant not in USUAL else []))
 
 
 def last_norm(answer: CgAnswer) -> float | None:
@@ -63,7 +61,7 @@ def solved_runs(records: Sequence[AppRecord]) -> list[SolvedRun]:
 
 
 SOLUTIONS: list[Column[SolvedRun]] = [
-    Column("launch", lambda run: "" if run.record.variant in UNNAMED else run.record.variant, is_text=True),
+    Column("launch", lambda run: "" if run.record.variant in USUAL else run.record.variant, is_text=True),
     Column("size", lambda run: str(cells_of(run.record)), is_text=True),
     Column("ranks", lambda run: str(run.record.ranks)),
     Column("grid", lambda run: str(grid_of(run.record)), is_text=True),

@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 from pydantic import BaseModel, Field
 
-from hockney.apps.pinning.plan import SPREADS
+from hockney.apps.pinning.plan import SPREADS, ThreadSpread
 from hockney.apps.repetitions import Repetitions
 from hockney.campaign.plan import AppLaunching, launch
 from hockney.fields import Option
@@ -24,7 +24,7 @@ class WishOptions(BaseModel):
         Option(f"Placement to compare with: {listed(SPREADS)}, or a CPU for each thread, such as 0,6,7,13."),
     ] = ""
     thread_spread: Annotated[
-        str,
+        ThreadSpread,
         Option("Put the threads of a rank on consecutive cores (close) or far apart (spread)."),
     ] = "close"
     plan: Annotated[

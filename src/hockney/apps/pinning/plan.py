@@ -21,7 +21,6 @@ Spread = Literal["socket", "numa", "cache", "core", "node", "compact", "scatter"
 SPREADS: tuple[Spread, ...] = get_args(Spread)[:-1]
 """The words of a wish; `list` is one that names CPUs."""
 ThreadSpread = Literal["close", "spread"]
-THREAD_SPREADS: tuple[ThreadSpread, ...] = get_args(ThreadSpread)
 Block = tuple[tuple[int, ...], ...]
 """A rank's places: one for each of its threads, each the CPUs of a core, or a single CPU."""
 
@@ -119,7 +118,9 @@ class PinningPlan:
         return max(self.nodes.count(node) for node in set(self.nodes))
 
 
-def wish(ranks: int, threads: int, spread: str, nodes: int = 1, thread_spread: str = "close") -> PinningWish:
+def wish(
+    ranks: int, threads: int, spread: str, nodes: int = 1, thread_spread: ThreadSpread = "close"
+) -> PinningWish:
     """A checked wish; `spread` is a word, or CPUs such as `0,14`.
 
     RequestError for numbers below one and unknown words.
@@ -127,8 +128,6 @@ def wish(ranks: int, threads: int, spread: str, nodes: int = 1, thread_spread: s
     for number, what in ((ranks, "ranks"), (threads, "threads"), (nodes, "nodes")):
         if number < 1:
             raise RequestError(f"{number} {what} cannot be placed", "ask for at least one")
-    if thread_spread not in THREAD_SPREADS:
-        raise RequestError(f"unknown spread of threads {thread_spread!r}", f"known: {', '.join(THREAD_SPREADS)}")
     if spread[:1].isdecimal():
         return _listed(ranks, threads, spread, nodes, thread_spread)
     if spread not in SPREADS:

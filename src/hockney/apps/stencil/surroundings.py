@@ -64,7 +64,8 @@ class Surroundings:
         costs = self.costs.alike(ranks) if place is None else self.costs
         curves = costs.at([FARTHEST] if place is None else range(len(LOCALITIES)))
         messages = [
-            [self._stretched(name, curve) for name, curve in _named(of_level)] for of_level in curves.messages
+            [self._stretched(*term) for term in zip(TERMS, of_level or [NOTHING] * len(TERMS), strict=True)]
+            for of_level in curves.messages
         ]
         network = Network(node_of_rank=())
         if place is not None and place.is_spread:
@@ -101,10 +102,6 @@ class Surroundings:
             waits = np.maximum(measured.one_way_s - measured.between_s, 0.0)
             hops = self.tuned.hop_s * waits / waits[0] if waits[0] > 0 else np.full(waits.size, self.tuned.hop_s)
             messages[TERMS.index("hop")] = (SIZES_B.tolist(), hops.tolist())
-
-
-def _named(curves: Sequence[Curve]) -> list[tuple[str, Curve]]:
-    return list(zip(TERMS, curves or [NOTHING] * len(TERMS), strict=True))
 
 
 def ranks_on_core(case: StencilCase, ranks: int) -> int:
