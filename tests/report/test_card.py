@@ -76,6 +76,10 @@ def test_a_card_without_measured_collectives_or_runs_has_no_place_for_them() -> 
     assert [section.id for section in card_of("twin").sections] == ["pingpong", "bandwidth", "bidirectional"]
 
 
+def test_without_warnings_nothing_is_said_to_be_calm() -> None:
+    assert "No warnings" not in card(load(VERSION_1).model_copy(update={"point_to_point": []})).html
+
+
 def test_the_same_machine_gives_the_same_bytes() -> None:
     assert card_of("bluegene_p").html == card(load(Path("bluegene_p"))).html
 

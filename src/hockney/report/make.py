@@ -78,6 +78,8 @@ def _page(reading: Reading) -> Report:
             about_messages=bool(len(reading.frame) or _has_effects(reading) or reading.is_alone),
             reading=reading,
             css=text(Path(__file__).with_name("card.css")) if reading.is_alone else "",
+            # A file without warnings does not say that nothing was amiss.
+            calm="" if reading.is_alone else None,
         )
 
 
