@@ -56,7 +56,7 @@ def likely(missed: Array | float) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class ScheduledCurves:
     """Trained places (n, 3), ln seconds (n,), and those by each schedule and cost, (ways, n), NaN without one."""
 
     at: Array
@@ -91,7 +91,7 @@ class Curves:
         # From one node on messages go over a locality of which no window with one node knows.
         for end in np.unique(self.at[self.at[:, 0] > 0, 0])[:-1]:
             seen = self.at[:, 0] <= end
-            part = Curves(self.at[seen], self.ln_s[seen], self.simulated_ln[:, seen])
+            part = ScheduledCurves(self.at[seen], self.ln_s[seen], self.simulated_ln[:, seen])
             chance, begin, far = part.ends(self.at[~seen])
             ln_s, share = onward(chance[:-1], self.simulated_ln[:, ~seen] + begin)
             has = share.any(axis=0)
@@ -114,7 +114,7 @@ class Supposed:
 
     members: Sequence[Simulated]
     schedules: Mapping[str, ScheduleChoice]
-    curves: Mapping[Hashable, tuple[Curves, float]]
+    curves: Mapping[Hashable, tuple[ScheduledCurves, float]]
     others: FittedEstimator
     is_grid: bool
 
@@ -226,14 +226,14 @@ def supposing(training: Training, calibrate: Callable[[Training], Simulated]) ->
         raise errors[0]
     schedules = {each.name: each.choice for each in window(training.operation, "") if each.choice}
     placed = usual(training.points, is_grid=True)
-    curves: dict[Hashable, tuple[Curves, float]] = {}
+    curves: dict[Hashable, tuple[ScheduledCurves, float]] = {}
     for key, index in positions(placed, SURFACE).items():
         at = places(placed.iloc[index])
         kept = _latest(at)
         points = training.points.iloc[index[kept]].reset_index(drop=True)
         ln_s = np.log(points["time_s"].to_numpy(np.float64))
         every = np.ones((len(members) * len(schedules), len(points)), dtype=np.bool_)
-        along = Curves(at[kept], ln_s, _simulated_ln(members, schedules, points, every))
+        along = ScheduledCurves(at[kept], ln_s, _simulated_ln(members, schedules, points, every))
         curves[key] = along, rate([(*along.missed(), 1.0)])
     others = fit(replace(training, points=placed))
     return Supposed(members, schedules, curves, others, bool(is_grid(training.points).all()))
