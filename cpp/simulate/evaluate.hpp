@@ -38,8 +38,7 @@ class Evaluator {
     }
     void share(const Network& network) {
         network_ = &network;
-        room_.resize(links_, static_cast<std::size_t>(network.first_memory() + network.memories()));
-        fluid_.resize(links_.size());
+        fluid_.resize(static_cast<std::size_t>(network.first_memory() + network.memories()));
     }
     void record(Timeline& timeline) { timeline_ = &timeline; }
     // What steps belong to is their number.
@@ -84,7 +83,7 @@ class Evaluator {
   private:
     template <class See>
     void each_time(const See& see) {
-        for (std::vector<Time>* times : {&finish_, &in_, &queue_, &arrival_, &left_, &start_, &links_})
+        for (std::vector<Time>* times : {&finish_, &in_, &queue_, &arrival_, &left_, &start_})
             std::for_each(times->begin(), times->end(), see);
         for (Rank& rank : ranks_) {
             see(rank.processor);
@@ -97,6 +96,7 @@ class Evaluator {
         }
         for (Intake<Time>& intake : intakes_) intake.each(see);
         both_ways_.each(see);
+        on_links_.each(see);
         see(released_);
     }
 
@@ -333,10 +333,10 @@ class Evaluator {
     }
 
     Time take_link(std::size_t link, const Time& head, std::size_t cost) {
-        const Time start = later(head, links_[link]);
-        links_[link] = plus(start, cost);
-        released_ = later(released_, links_[link]);
-        return start;
+        // Messages come to a link in another order than they left in.
+        const Time until = on_links_.take(static_cast<std::int32_t>(link), head, cost, sums_, room_);
+        released_ = later(released_, until);
+        return plus(until, cost, -1);
     }
 
     // Until then, for what the other end began at that time.
@@ -396,7 +396,7 @@ class Evaluator {
     std::vector<Time> start_;  // by slot: when the message came to the links
     std::vector<std::pair<double, Event>> departures_;
     std::vector<SharedLink> way_;
-    std::vector<Time> links_;  // out of the nodes, into the nodes, between them
+    BothWays<Time> on_links_;  // by link: out of the nodes, into the nodes, between them
     const Network* network_ = nullptr;
     Noise noise_;
     std::vector<std::uint8_t> phase_;  // by rank, where there is noise

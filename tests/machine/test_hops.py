@@ -62,6 +62,19 @@ def test_a_message_over_more_hops(campaign: Path, tmp_path: Path) -> None:
     assert widths == sorted(set(widths))
 
 
+def test_a_collective_over_links_takes_each(campaign: Path, tmp_path: Path) -> None:
+    """Rank 4 of a ring is four links from the root: two more than the middle pair, which stands for all else."""
+    took_s = []
+    for words in ((), ("--topology", "torus:8")):
+        machine = tmp_path / f"{len(words)}.json"
+        succeeded("fit", campaign, "-o", machine, *words)
+        asked = ("--ranks", "5", "--bytes", "64", "--algorithm", "linear", "--topology", "torus:8,link=1Tbit/s")
+        out = succeeded("predict", "bcast", "--machine", machine, *asked, "--json")
+        (row,) = json.loads(out)["predictions"][0]["algorithms"]
+        took_s.append(row["time_s"])
+    assert took_s[1] - took_s[0] == pytest.approx(2 * HOP_S, rel=1e-2)
+
+
 def test_sizes_of_the_nearest_pairs_alone_change_nothing(campaign: Path, tmp_path: Path) -> None:
     """Neighbours have more sizes, as an adaptive campaign gives them; a link costs more from 1 KiB on."""
     folder = Campaign.create(tmp_path / "more", {})

@@ -117,6 +117,18 @@ def test_a_head_takes_time_from_link_to_link() -> None:
     assert last_s(below=[2], uplinks=[1]) == pytest.approx(5 * OVERHEAD_S + 2 * 3.0 + LATENCY_S)
 
 
+def test_a_message_waits_for_none_that_comes_to_the_link_after_it() -> None:
+    """On a ring of 8 all send to all, up to four links far; a link passes 10 of them, each in a hundredth."""
+    send_s, hop_s, link_s = 1.0, 10.0, 0.01
+    of_term = {"send": send_s, "transfer": LATENCY_S, "hop": hop_s, "network_link": link_s, "handshake": -1.0}
+    costs = CostCurves([[([0.0], [of_term.get(term, 0.0)]) for term in TERMS]], NOTHING, NOTHING)
+    network = Network(node_of_rank=list(range(8)), torus=[8])
+    phase = ("alltoall", "linear", Problem(ranks=8, bytes=SIZE_B))
+    finish_s = _core.simulate([phase], costs, levels=np.zeros((0, 0), np.int32), network=network).finish_s
+    at_least_s = 4 * send_s + 4 * hop_s + LATENCY_S
+    assert ((finish_s >= at_least_s) & (finish_s <= at_least_s + 3 * send_s + 10 * link_s)).all()
+
+
 @pytest.mark.parametrize("name", ["dissemination", "linear", "recursive_doubling"])
 @pytest.mark.parametrize("ranks", [9, 13])
 def test_what_takes_nothing_of_a_link_waits_for_nobody(name: str, ranks: int) -> None:

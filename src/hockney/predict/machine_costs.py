@@ -20,6 +20,7 @@ from hockney.predict.message_costs import (
     OVERHEAD_SHARE,
     PROCESSOR,
     SIZES_B,
+    Array,
     Messages,
     Reduction,
     measured_messages,
@@ -50,6 +51,16 @@ MOST_PLACED = 6_000_000
 
 
 @dataclass(frozen=True)
+class LinkLatency:
+    """What each link on the way adds to a message between nodes, and what one takes over so many links, as far as
+    that was measured; in seconds at `SIZES_B`."""
+
+    time_s: Array
+    one_way_s: Array
+    links: float
+
+
+@dataclass(frozen=True)
 class MachineCosts:
     """Costs by locality (index into LOCALITIES); `origin` in words, `warnings` what is assumed."""
 
@@ -60,6 +71,8 @@ class MachineCosts:
     """Time of a byte on a node's link into the network, which its ranks share; 0 where it is not known."""
     link_s_per_B: float = 0.0
     """Time of a byte on each link between the nodes; 0 where messages share none."""
+    link_latency: LinkLatency | None = None
+    """None where messages take as long over any number of links."""
     copy_s_per_B: float = _WORK_S_PER_B
     reduce_s_per_B: float = _WORK_S_PER_B
     reduction: Reduction | None = None
@@ -178,6 +191,11 @@ class MachineCosts:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
         if self.link_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("network_link")] = per_byte(self.link_s_per_B)
+            if self.link_latency:
+                on_links_s = self.link_latency.links * self.link_latency.time_s
+                transfer_s = np.maximum(self.messages[self.nearest(NETWORK)].transfer_s - on_links_s, 0.0)
+                messages[-1][TERMS.index("transfer")] = SIZES_B.tolist(), transfer_s.tolist()
+                messages[-1][TERMS.index("hop")] = SIZES_B.tolist(), self.link_latency.time_s.tolist()
         reduce = self.reduction.curve if self.reduction else per_byte(self.reduce_s_per_B)
         return Costs(messages, per_byte(self.copy_s_per_B), reduce)
 

@@ -13,15 +13,17 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
+from hockney.machine.hops import HOPS
+from hockney.machine.select import preferred
 from hockney.network.bisection.bisection import bisection
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.predict.collective import UNSHARED, AlgorithmTime, predict_one
-from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.message_costs import COMMAND_LINE
+from hockney.predict.machine_costs import LinkLatency, MachineCosts
+from hockney.predict.message_costs import COMMAND_LINE, SIZES_B
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MessageCosts
-from hockney.predict.place import Place
+from hockney.predict.place import NETWORK, Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_rate, format_size
@@ -42,6 +44,7 @@ class RanksOnTopology:
     ppn: int
     link_B_per_s: float
     source: str
+    link_latency: LinkLatency | None = None
     _bisections: dict[int, float] = field(default_factory=dict)
     """Rates by the number of nodes."""
 
@@ -60,6 +63,14 @@ class RanksOnTopology:
     def costs_per_link(self) -> float:
         """Seconds of a byte on a link."""
         return 1 / self.link_B_per_s
+
+    def with_links(self, costs: MachineCosts) -> MachineCosts:
+        """The costs with those of each link on the way."""
+        costs = replace(costs, link_s_per_B=self.costs_per_link)
+        if self.link_latency is None or NETWORK not in costs.messages:
+            return costs
+        messages = replace(costs.messages[NETWORK], one_way_s=self.link_latency.one_way_s)
+        return replace(costs, messages={**costs.messages, NETWORK: messages}, link_latency=self.link_latency)
 
     def bisection_B_per_s(self, ranks: int) -> float:
         """Of the best even split that was found of the nodes of so many ranks, one way; infinite on one node."""
@@ -97,7 +108,7 @@ class RanksOnTopology:
         if not place.is_spread:
             return predict_one(request, costs, place)
         if self.is_simulated(request):
-            return predict_one(request, replace(costs, link_s_per_B=self.costs_per_link), place)
+            return predict_one(request, self.with_links(costs), place)
         # Ranks that are all on nodes of their own are equally far apart: one may stand for all.
         is_alone = len(set(place.node)) == ranks
         row = (
@@ -150,9 +161,29 @@ def on_topology(case: MessageCosts, ranks: int) -> RanksOnTopology | None:
     network = parse_spec(case.topology)
     among = Allocated(Links.of(network), np.arange(network.nodes))
     ppn = case.ppn or -(-ranks // len(among.nodes))
-    if (rate := among.links.node_link_B_per_s) is not None:
-        return RanksOnTopology(among, ppn, rate, COMMAND_LINE)
-    return RanksOnTopology(among, ppn, *_link_of(machine_of(case) if has_machine(case) else None))
+    machine = machine_of(case) if has_machine(case) else None
+    rate = among.links.node_link_B_per_s
+    link = _link_of(machine) if rate is None else (rate, COMMAND_LINE)
+    return RanksOnTopology(among, ppn, *link, None if machine is None else _latency_of(machine))
+
+
+def _latency_of(machine: Machine) -> LinkLatency | None:
+    """Of the effect `hops`, where its times are all of one line over the links."""
+    known = [effect for effect in machine.effects if effect.effect == HOPS and "per_hop_s" in effect.parameters]
+    if not known:
+        return None
+    effect = preferred(known)[0]
+    columns = ("size_B", "per_hop_s", "mean_s")
+    size_B, per_link_s, mean_s = np.array(
+        sorted(tuple(row[name] for name in columns) for row in effect.points), float
+    ).T
+    per_byte_s = (mean_s[-1] - mean_s[0]) / max(size_B[-1] - size_B[0], 1.0)
+    beyond_s = per_byte_s * np.maximum(SIZES_B - size_B[-1], 0.0)
+    return LinkLatency(
+        np.maximum(np.interp(SIZES_B, size_B, per_link_s), 0.0),
+        np.interp(SIZES_B, size_B, mean_s) + beyond_s,
+        effect.parameters["mean_hops"].value,
+    )
 
 
 def _link_of(machine: Machine | None) -> tuple[float, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class ReplaySetting:
         elif linked is not None:
             place = linked.place(ranks)
             if linked.is_torus:
-                costs = replace(costs, link_s_per_B=linked.costs_per_link)
+                costs = linked.with_links(costs)
             said.append(linked.words)
         elif len(hosts) > 1:
             node = np.array([hosts.index(host) for host in run.trace.hosts], dtype=np.int32)
