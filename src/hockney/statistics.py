@@ -159,6 +159,15 @@ def standard_error(low: float | Array, high: float | Array) -> float | Array:
     return (high - low) / (2 * NORMAL)
 
 
+def mixed_quantiles(weights: Array, centre: Array, deviation: Array) -> tuple[float, float, float]:
+    """The lower end, the median and the upper end of a mixture of normal distributions."""
+    low, high = float((centre - 6 * deviation).min()), float((centre + 6 * deviation).max())
+    grid = np.linspace(low, high, 2001)
+    below = special.ndtr((grid[:, None] - centre) / deviation) @ (weights / weights.sum())
+    first, last = (float(np.interp(part, below, grid)) for part in TAILS)
+    return first, float(np.interp(0.5, below, grid)), last
+
+
 def least_absolute_share(missed: Array, correction: Array) -> float:
     """The w from 0 to 1 with the least Σ |missed − w · correction|, arrays of shape (n,); 0 without a correction.
 

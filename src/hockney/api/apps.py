@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 
 from hockney.apps.launched import Told as Told
-from hockney.predict.estimators.base import Progress, silent
+from hockney.progress import Progress, silent
 from hockney.report.application import AppAnswer, apps
 
 

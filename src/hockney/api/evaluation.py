@@ -25,13 +25,14 @@ from hockney.models._evaluate import evaluate as evaluate_models
 from hockney.models.base import models as fits
 from hockney.options.evaluate import EvaluateOptions, applications
 from hockney.predict.accuracy import Regret as Regret
-from hockney.predict.estimators.base import Progress, estimators, silent
+from hockney.predict.estimators.base import estimators
 from hockney.predict.evaluate import BestEstimator as BestEstimator
 from hockney.predict.evaluate import CollectiveEvaluation as CollectiveEvaluation
 from hockney.predict.evaluate import EvaluatedPoints
 from hockney.predict.evaluate import JudgedEstimator as JudgedEstimator
 from hockney.predict.evaluate import evaluate as evaluate_estimators
 from hockney.predict.evaluate import table as predicted_table
+from hockney.progress import Progress, silent
 from hockney.records import table
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.series import default_statistic, series

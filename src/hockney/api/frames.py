@@ -14,7 +14,6 @@ from hockney.errors import RequestError
 from hockney.fields import Value, keywords, named, of_keywords, refuse_unknown, several
 from hockney.machine.file import Machine
 from hockney.predict.datatype import predict_datatype
-from hockney.predict.estimators.base import silent
 from hockney.predict.every_algorithm import predict_collective
 from hockney.predict.fft import predict_fft
 from hockney.predict.messages import predict_messages
@@ -27,6 +26,7 @@ from hockney.predict.options import (
     Message,
     ScatteredData,
 )
+from hockney.progress import silent
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
 from hockney.report.application import apps

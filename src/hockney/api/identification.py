@@ -19,7 +19,7 @@ from hockney.machine.locality import load as located
 from hockney.machine.locality import read
 from hockney.machine.system import System, find_system
 from hockney.options.identify import IdentifyOptions
-from hockney.predict.estimators.base import Progress, known_defaults, silent
+from hockney.predict.estimators.base import known_defaults
 from hockney.predict.identified import IdentifiedCell as IdentifiedCell
 from hockney.predict.identified import IdentifiedOperation as IdentifiedOperation
 from hockney.predict.identified import IdentifyAnswer as IdentifyAnswer
@@ -28,6 +28,7 @@ from hockney.predict.identify.told import SETTING, TIMES, VERSION, WATCHING, WAY
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.points import DEFAULT
 from hockney.predict.watched import Watched, watch
+from hockney.progress import Progress, silent
 from hockney.records import defaults, table
 from hockney.records.defaults import Defaults
 from hockney.records.folder import Campaign

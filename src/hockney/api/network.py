@@ -14,7 +14,7 @@ from hockney.network.bisection.measure import NetworkAnswer as NetworkAnswer
 from hockney.network.bisection.measure import measure
 from hockney.network.node_choice import NodeChoice, allocated
 from hockney.network.topologies.base import Network, parse_spec
-from hockney.network.traffic.base import Allocated, Links, Progress
+from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.demands import traffics
 from hockney.network.traffic.effective import WAYS, effective_bisection
 from hockney.network.traffic.mapping import MapAnswer as MapAnswer
@@ -42,6 +42,7 @@ from hockney.options.network import (
     Routed,
     TrafficOptions,
 )
+from hockney.progress import Progress
 from hockney.records.folder import Campaign
 from hockney.report.drawing import checked_ending, write_drawing
 from hockney.report.effective import ComputedShare, effective, findings

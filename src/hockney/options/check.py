@@ -31,7 +31,7 @@ def _share(text: str) -> float:
         raise RequestError(f"{text!r} is no share", "for example 2%") from error
 
 
-class CheckOptions(BaseModel):
+class CheckOptions(BaseModel, defer_build=True):
     """What is checked, how sure an alarm must be, and where it is written."""
 
     empty_means_default: ClassVar[bool] = True

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from hockney.fields import Argument, Option
 
 
-class DiffOptions(BaseModel):
+class DiffOptions(BaseModel, defer_build=True):
     """Which machines are compared, and how closely."""
 
     a: Annotated[Path, Argument("Machine file, or the name of a published machine.", metavar="A.json")]

@@ -17,7 +17,7 @@ WATCH = "Watching"
 """Heading of options."""
 
 
-class IdentifyOptions(BaseModel):
+class IdentifyOptions(BaseModel, defer_build=True):
     """Whose default is asked for, and how it may be found."""
 
     source: Annotated[

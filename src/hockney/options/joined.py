@@ -12,7 +12,7 @@ from hockney.importers.base import Given as Given
 from hockney.registry import unit_files
 
 
-class ImportOptions(BaseModel):
+class ImportOptions(BaseModel, defer_build=True):
     """What is read, as what, and where it goes."""
 
     files: Annotated[
@@ -30,7 +30,7 @@ class ImportOptions(BaseModel):
     ] = None
 
 
-class MergeOptions(BaseModel):
+class MergeOptions(BaseModel, defer_build=True):
     """Which campaigns are joined, and where."""
 
     campaigns: Annotated[list[Path], Argument("Campaign folders, at least two.", metavar="CAMPAIGN")]

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from hockney.fields import Argument
 
 
-class MeasuredData(BaseModel):
+class MeasuredData(BaseModel, defer_build=True):
     """What was measured, in a campaign folder or in one table."""
 
     empty_means_default: ClassVar[bool] = True

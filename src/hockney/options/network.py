@@ -30,7 +30,7 @@ def message_size(text: str) -> int:
     return size_B
 
 
-class NamedTopology(BaseModel):
+class NamedTopology(BaseModel, defer_build=True):
     """The network that is asked about."""
 
     empty_means_default: ClassVar[bool] = True
@@ -52,7 +52,7 @@ class GraphOptions(NamedTopology, NodeChoice):
     figure: Annotated[Path | None, Option("Draw the network, its allocation and the cut.")] = None
 
 
-class EffectiveOptions(BaseModel):
+class EffectiveOptions(BaseModel, defer_build=True):
     """On how many nodes, beside what was measured."""
 
     empty_means_default: ClassVar[bool] = True
@@ -72,7 +72,7 @@ class EffectiveOptions(BaseModel):
     figure: Annotated[Path | None, Option()] = None
 
 
-class LocalityOptions(BaseModel):
+class LocalityOptions(BaseModel, defer_build=True):
     """Which latencies of a campaign, between which hosts."""
 
     empty_means_default: ClassVar[bool] = True
@@ -88,7 +88,7 @@ class LocalityOptions(BaseModel):
     ] = None
 
 
-class MapOptions(BaseModel):
+class MapOptions(BaseModel, defer_build=True):
     """The messages of a program's ranks, and a map of them."""
 
     empty_means_default: ClassVar[bool] = True
@@ -104,7 +104,7 @@ class MapOptions(BaseModel):
     mapping: Annotated[Path | None, Option("File with a map of your own: lines `rank node`.")] = None
 
 
-class TrafficOptions(BaseModel):
+class TrafficOptions(BaseModel, defer_build=True):
     """Which messages load a network, and how much of the answer is shown."""
 
     empty_means_default: ClassVar[bool] = True

@@ -11,7 +11,7 @@ from hockney.fields import Argument, Option
 from hockney.units import format_bytes, parse_bytes
 
 
-class LaunchedProgram(BaseModel):
+class LaunchedProgram(BaseModel, defer_build=True):
     """A program that the user launches, by its own launch line."""
 
     mpi: Annotated[

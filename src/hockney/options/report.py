@@ -13,7 +13,7 @@ from hockney.units import parse_bytes
 from hockney.words import words
 
 
-class CollectiveTimes(BaseModel):
+class CollectiveTimes(BaseModel, defer_build=True):
     """The statistic over ranks, the sizes drawn against ranks, and the rates that messages are set beside."""
 
     statistic: Annotated[

@@ -11,7 +11,7 @@ from hockney.units import parse_positive_rate
 from hockney.words import words
 
 
-class DoctorOptions(BaseModel):
+class DoctorOptions(BaseModel, defer_build=True):
     """Where the doctor looks, and how closely."""
 
     mpi: Annotated[
@@ -33,7 +33,7 @@ class DoctorOptions(BaseModel):
     ] = Field(default_factory=list)
 
 
-class LabUpOptions(BaseModel):
+class LabUpOptions(BaseModel, defer_build=True):
     """What the lab is made of."""
 
     hosts: Annotated[int, Option("Number of hosts, each with an address of its own.", flags=("--nodes",))] = 8
@@ -47,7 +47,7 @@ class LabUpOptions(BaseModel):
     ] = None
 
 
-class LabRunOptions(BaseModel):
+class LabRunOptions(BaseModel, defer_build=True):
     """What is run, and where."""
 
     command: Annotated[

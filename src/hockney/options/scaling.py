@@ -15,7 +15,7 @@ from hockney.words import LARGEST, wholes
 LAWS = ", ".join(f"{name} (with --weak)" if law.is_weak else name for name, law in laws)
 
 
-class LawOptions(BaseModel):
+class LawOptions(BaseModel, defer_build=True):
     """The parameters of a law, the efficiency that is kept, and points of its curve."""
 
     parameters: Annotated[
@@ -37,7 +37,7 @@ class LawOptions(BaseModel):
     ] = Field(default_factory=list)
 
 
-class ScalingOptions(BaseModel):
+class ScalingOptions(BaseModel, defer_build=True):
     """The times, the laws that are fitted to them, and the figure."""
 
     path: Annotated[

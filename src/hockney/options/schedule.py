@@ -18,7 +18,7 @@ from hockney.words import segment, whole, wholes, written
 ALGORITHM = "Algorithm of `hockney schedule list`, or with its radix, such as knomial:4."
 
 
-class ProblemOptions(BaseModel):
+class ProblemOptions(BaseModel, defer_build=True):
     """A collective's algorithm, on a number of ranks that is said elsewhere."""
 
     collective: Annotated[
@@ -56,7 +56,7 @@ class ScheduleOptions(ProblemOptions):
         return self.on(self.ranks, self.algorithm)
 
 
-class ListOptions(BaseModel):
+class ListOptions(BaseModel, defer_build=True):
     """Which algorithms are listed."""
 
     collective: Annotated[
@@ -101,7 +101,7 @@ class CountOptions(ProblemOptions):
     nodes: Annotated[int, Option("Nodes that the ranks are on, for `--algorithm default`."), Field(ge=1)] = 1
 
 
-class DrawOptions(BaseModel):
+class DrawOptions(BaseModel, defer_build=True):
     """The file of the picture."""
 
     output: Annotated[Path, Option("Picture to write: .svg, .png or .html.", flags=("--output", "-o"))] = Path(
@@ -109,7 +109,7 @@ class DrawOptions(BaseModel):
     )
 
 
-class ExportOptions(BaseModel):
+class ExportOptions(BaseModel, defer_build=True):
     """What a reduction costs, and the file."""
 
     reduce_s_per_B: Annotated[

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from hockney.fields import Argument
 
 
-class SchemaOptions(BaseModel):
+class SchemaOptions(BaseModel, defer_build=True):
     """Which verb."""
 
     words: Annotated[

@@ -11,7 +11,7 @@ from hockney.fields import Argument, Option
 from hockney.machine.shipped import MACHINE, usual
 
 
-class ShowOptions(BaseModel):
+class ShowOptions(BaseModel, defer_build=True):
     """What of a machine file is shown, and how."""
 
     machine: Annotated[Path, AfterValidator(usual), Argument("Machine file, or the campaign it lies in.")] = (

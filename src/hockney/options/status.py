@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from hockney.fields import Argument
 
 
-class StatusOptions(BaseModel):
+class StatusOptions(BaseModel, defer_build=True):
     """Of which folder."""
 
     folder: Annotated[Path, Argument("A campaign or a study.", metavar="FOLDER")]

@@ -36,7 +36,7 @@ def _ranks(text: str) -> list[int]:
     return found
 
 
-class TuneOptions(BaseModel):
+class TuneOptions(BaseModel, defer_build=True):
     """From what rules are made, for which library, and where they go."""
 
     empty_means_default: ClassVar[bool] = True

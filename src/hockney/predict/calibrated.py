@@ -15,12 +15,13 @@ from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.answering import TableAnswer, answer
 from hockney.predict.collective import AlgorithmTime, PredictedSize
-from hockney.predict.estimators.base import FALLBACK, FittedEstimator, Progress, training_of
+from hockney.predict.estimators.base import FALLBACK, FittedEstimator, training_of
 from hockney.predict.held_to_points import held
 from hockney.predict.network_figures import figures_of
 from hockney.predict.options import CollectiveCase
 from hockney.predict.points import CHOICE, POINT, PointRow, beyond, limits, points, rows
 from hockney.predict.scenario import MOST_STEPS
+from hockney.progress import Progress
 from hockney.records import table
 from hockney.runner.remembered import growing
 from hockney.units import format_bytes

@@ -18,15 +18,14 @@ from hockney.predict.estimators.base import (
     FALLBACK,
     Array,
     Prediction,
-    Progress,
     Simulating,
     estimators,
-    silent,
     training_of,
 )
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.scenario import expected_steps
 from hockney.predict.split import Mask, split
+from hockney.progress import Progress, silent
 from hockney.units import counted, format_duration, percent
 
 MOST_STEPS = 40_000_000

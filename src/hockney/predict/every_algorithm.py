@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,23 +23,25 @@ from hockney.machine.system import find_system
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
-from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, predict_one
+from hockney.models.over_ranks.choice import DEFAULT
+from hockney.predict.collective import BOUND, UNSHARED_LINKS, AlgorithmTime, PredictedSize, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
-from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.from_model import EXTRAPOLATED, FITTED, MEASURED, measured_there, published
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.message_costs import SIZES_B
 from hockney.predict.network_figures import costs_of, has_machine, machine_of
-from hockney.predict.on_topology import UNSHARED_LINKS, RanksOnTopology, on_topology
 from hockney.predict.options import CollectiveCase, MessageCosts
 from hockney.predict.place import Place
-from hockney.predict.points import DEFAULT
 from hockney.predict.segments import best_segment
+from hockney.progress import Progress, silent
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.cache import answered, contents, digest_of
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, offered
 from hockney.schedule.written import ENDING
 from hockney.units import format_time
+
+if TYPE_CHECKING:
+    from hockney.predict.on_topology import RanksOnTopology
 
 ROUNDING = 1e-9
 """Times that differ by no more are equal."""
@@ -334,7 +337,11 @@ def _answers(model: CollectiveModel, filters: Mapping[str, str], segment_B: int 
 
 
 def _linked(case: CollectiveCase, ranks: int) -> RanksOnTopology | None:
-    return on_topology(case, ranks) if case.topology else None
+    if not case.topology:
+        return None
+    from hockney.predict.on_topology import on_topology
+
+    return on_topology(case, ranks)
 
 
 def _costs(case: CollectiveCase, ranks: int) -> tuple[MachineCosts, Place | None]:

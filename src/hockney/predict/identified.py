@@ -19,11 +19,9 @@ from hockney.predict.estimators.base import (
     ANSWER,
     Array,
     Prediction,
-    Progress,
     Training,
     estimators,
     known_defaults,
-    silent,
     training_of,
     unknown,
 )
@@ -32,6 +30,7 @@ from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, Default
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import APART, DEFAULT, PointRow, points, positions, rows
 from hockney.predict.scenario import OWN
+from hockney.progress import Progress, silent
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ask, least_B
@@ -279,7 +278,7 @@ def _by_times(training: Training, costs: MachineCosts | str) -> IdentifiedOperat
             f"no named algorithm was measured beside {DEFAULT}: candidates are simulated with {costs.origin}, "
             "and may be off by a factor of two. Most other algorithms would go unnoticed"
         )
-    warnings += _below(training, found)
+    warnings += [*found.limits, *_below(training, found)]
     if any(len(chain.cells) == 1 for chain in found.chains):
         warnings.append("some ranks have a single size: there no switch can be seen")
     cells, switches = [], []

@@ -28,10 +28,6 @@ from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_rate, format_size
 
-UNSHARED_LINKS = (
-    "messages share no link of the network in these times; where many cross at once they take longer "
-    "(`hockney simulate --topology` has the links)"
-)
 MOST_LINKED = 2e4
 """Messages that are simulated one by one on shared links: seconds."""
 

@@ -21,7 +21,7 @@ from hockney.units import parse_bytes, parse_extents, parse_positive_rate, parse
 from hockney.words import segment, wholes, written
 
 
-class MachineFile(BaseModel):
+class MachineFile(BaseModel, defer_build=True):
     """Where costs of messages come from."""
 
     machine: Annotated[Path, Option()] = Field(default=MACHINE, validate_default=True)
@@ -40,7 +40,7 @@ class MachineFile(BaseModel):
         return held
 
 
-class Sizes(BaseModel):
+class Sizes(BaseModel, defer_build=True):
     """What is sent."""
 
     sizes_B: Annotated[
@@ -67,7 +67,7 @@ class Strides(NamedTuple):
         return cls(kind, parse_bytes(block), parse_bytes(stride), int(blocks) if blocks else None)
 
 
-class Placing(BaseModel):
+class Placing(BaseModel, defer_build=True):
     """Where ranks are: on a system, by one of its mappings."""
 
     system: Annotated[str, Option("System of the ranks: a known name, or a JSON file.")] = ""
@@ -75,7 +75,7 @@ class Placing(BaseModel):
     ppn: Annotated[int | None, Option("Ranks on a node, at most.")] = None
 
 
-class OnTopology(BaseModel):
+class OnTopology(BaseModel, defer_build=True):
     """The network between the nodes, where no system says it."""
 
     topology: Annotated[
@@ -105,7 +105,7 @@ class BetweenNodes(NamedTuple):
         return cls(**said)
 
 
-class NetworkOptions(BaseModel):
+class NetworkOptions(BaseModel, defer_build=True):
     """What messages between nodes cost, where they were not measured."""
 
     network: Annotated[
@@ -153,7 +153,7 @@ def _congestion(text: str) -> str:
     return text
 
 
-class AddedEffects(BaseModel):
+class AddedEffects(BaseModel, defer_build=True):
     """Effects that a ping-pong hides; each that is named is added to its time."""
 
     hops: Annotated[int | None, Option("Links that the message crosses."), Field(ge=1)] = None
@@ -300,7 +300,7 @@ def _layout(text: str) -> Strides | Face:
     return Strides.read(text) if len(text.partition(":")[0]) > 1 else Face.read(text)
 
 
-class ScatteredData(BaseModel):
+class ScatteredData(BaseModel, defer_build=True):
     """A layout, by its blocks or as the face of a block of elements."""
 
     layout: Annotated[

@@ -78,7 +78,7 @@ def _loggops(text: str) -> dict[str, float | None]:
     return {"receive_overhead_s": found["overhead_s"], **found} if "overhead_s" in found else found
 
 
-class LoggopsOptions(BaseModel):
+class LoggopsOptions(BaseModel, defer_build=True):
     """LogGOPS parameters: those that are given replace a machine file's everywhere."""
 
     given: Annotated[
@@ -116,7 +116,7 @@ class SharedLinks(NamedTuple):
         )
 
 
-class SharingOptions(BaseModel):
+class SharingOptions(BaseModel, defer_build=True):
     """Links and nodes that messages share."""
 
     ppn: Annotated[int, Option("Consecutive ranks that share a node."), Field(ge=1)] = 1
@@ -139,7 +139,7 @@ class SharingOptions(BaseModel):
     ] = None
 
 
-class SimulationOptions(BaseModel):
+class SimulationOptions(BaseModel, defer_build=True):
     """Where parameters come from, and what is simulated of the collective."""
 
     machine: Annotated[Path | None, Option("Machine file for parameters that are not given here.")] = None

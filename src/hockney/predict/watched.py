@@ -14,11 +14,11 @@ from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.plan import Launching
 from hockney.campaign.prepare import counting_launches
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.predict.estimators.base import Progress, silent
 from hockney.predict.identified import AlgorithmSwitch, IdentifiedCell, IdentifiedOperation, NameSet, ways_of
 from hockney.predict.identify.forced import Forced, forced, in_doubt
 from hockney.predict.identify.told import SETTING, WATCHING, DefaultCall, named, seen
 from hockney.predict.identify.watching import Sent, Unsteady, Watch, WatchedCall, WatchedSize, turns
+from hockney.progress import Progress, silent
 from hockney.records.answers import CallCount, Hello
 from hockney.records.defaults import Defaults, WatchedCell
 from hockney.records.keys import COLLECTIVES, ELEMENT_B

@@ -68,7 +68,7 @@ class Causes(BaseModel):
     frequency_Hz: Real | None = None
 
 
-class Bracketed(BaseModel):
+class Bracketed(BaseModel, defer_build=True):
     """Samples in groups, each between two references: the same short exchange, timed again and again.
 
     `reference_s`: its median time at each reference (one way between two ranks, a barrier among more), with the
@@ -99,7 +99,7 @@ class Bracketed(BaseModel):
         return self
 
 
-class Circumstances(BaseModel):
+class Circumstances(BaseModel, defer_build=True):
     """Where and with what something was measured; empty is unknown."""
 
     system: str = ""

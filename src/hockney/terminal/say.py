@@ -28,6 +28,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hockney.progress import Progress
 from hockney.terminal.tables import parts_of, room
 from hockney.units import counted, format_duration, percent
 
@@ -40,8 +41,6 @@ err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 Part = str | tuple[str, str]
 """A text, or a text and its style."""
-Progress = Callable[[float, str], None]
-"""Takes the share of the work that is done, and what is being done."""
 
 
 def line(*parts: Part) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hockney.machine.system import System
+from hockney.predict.estimators import _default
 from hockney.predict.estimators._default import Identification, Mixed, certain, is_unknown
 from hockney.predict.estimators._own_growth import own_growth
 from hockney.predict.estimators.base import Prediction, Training
@@ -77,6 +78,28 @@ def test_the_planted_algorithms_are_named(fitted: Mixed) -> None:
     # Sets have a probability of 95 %; of 40 cells a share of 0.9 is 1.5 deviations below it.
     assert np.mean(right) >= 0.9
     assert max(len(cell.names or ()) for cell in told) <= 3
+
+
+def test_what_takes_too_long_to_simulate_is_not_identified(
+    fitted: Mixed, training: Training, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = training.points[training.points["algorithm"] == DEFAULT]
+
+    def steps(most_ranks: int) -> float:
+        few = default[default["ranks"] <= most_ranks].reset_index(drop=True)
+        return float(_default._steps(few, fitted.found.candidates, fitted.fitted).sum())
+
+    assert not fitted.found.limits
+    monkeypatch.setattr(_default, "MOST_STEPS", steps(12))
+    found = _default.identify(training, [fitted.fitted])
+    assert {chain.ranks for chain in found.chains} == {ranks for ranks in FEW if ranks <= 12}
+    assert found.limits == [
+        f"{DEFAULT}: identified up to 12 ranks, of more the candidates take too long to simulate"
+    ]
+    # Other statistics of the same calls go with them, and the fewest ranks stay however long they take.
+    monkeypatch.setattr(_default, "MOST_STEPS", 1)
+    both = replace(training, beside={"max_over_ranks": training.points})
+    assert {chain.ranks for chain in _default.identify(both, [fitted.fitted]).chains} == {min(FEW)}
 
 
 def test_more_ranks_are_predicted_as_if_the_decision_were_known(fitted: Mixed, table: pd.DataFrame) -> None:

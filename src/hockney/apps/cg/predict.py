@@ -5,7 +5,7 @@ from __future__ import annotations
 from hockney.apps.cg.app import CgCase
 from hockney.apps.cg.iterations import solution
 from hockney.apps.stencil.predict import GridsOfOneNumber, GridsOfSeveralNumbers, predict_grids
-from hockney.predict.estimators.base import Progress
+from hockney.progress import Progress
 
 
 def predict(progress: Progress, case: CgCase) -> GridsOfOneNumber | GridsOfSeveralNumbers:

@@ -40,8 +40,8 @@ from hockney.machine.placement import placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
-from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import has_machine, refuse_places
+from hockney.progress import Progress
 from hockney.records.folder import Campaign
 from hockney.report.app_sections import is_readable
 from hockney.report.application import AppAnswer

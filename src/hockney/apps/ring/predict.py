@@ -28,8 +28,8 @@ from hockney.fields import refuse_written
 from hockney.machine.placement import placement
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
-from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of, refuse_places
+from hockney.progress import Progress
 from hockney.records.record import Locality
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table

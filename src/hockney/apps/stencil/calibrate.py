@@ -16,7 +16,7 @@ from scipy import optimize
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import FARTHEST, Surroundings, Tuned
 from hockney.errors import RequestError
-from hockney.predict.estimators.base import Progress, silent
+from hockney.progress import Progress, silent
 from hockney.statistics import t_reach
 from hockney.units import counted
 

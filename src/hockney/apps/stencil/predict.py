@@ -36,10 +36,10 @@ from hockney.apps.stencil.steps import StencilStep
 from hockney.apps.stencil.surroundings import Surroundings, Tuned, ranks_on_core, shared_cores
 from hockney.errors import RequestError
 from hockney.machine.placement import placement
-from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import costs_of
 from hockney.predict.on_topology import on_topology
 from hockney.predict.place import Place, place_of
+from hockney.progress import Progress
 from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table

@@ -14,8 +14,8 @@ from hockney.apps.sum3d.collectives import MeasuredCollectives
 from hockney.apps.sum3d.model import Sum3dPrediction, costs_of, predict_sum3d, usual_cache
 from hockney.errors import RequestError
 from hockney.fields import refuse_written
-from hockney.predict.estimators.base import Progress
 from hockney.predict.network_figures import figures_of, machine_of
+from hockney.progress import Progress
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table

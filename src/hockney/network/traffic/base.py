@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
 
-Progress = Callable[[float, str], None]
-"""A function that takes the share of a piece of work that is done, 0 to 1, and what the work is."""
-
 MOST_PAIRS = 2**24
 """The most pairs of one demand, an alltoall of 4096: more do not fit the memory of a small machine."""
 
@@ -27,10 +24,6 @@ MOST_CABLES = 2**24
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Senders and receivers, as vertices of a network."""
-
-
-def silent(_share: float, _what: str) -> None:
-    """Report no progress."""
 
 
 @dataclass(frozen=True, eq=False)

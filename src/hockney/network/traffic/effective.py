@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.network.traffic.base import Allocated, Demand, Progress, silent
+from hockney.network.traffic.base import Allocated, Demand
 from hockney.network.traffic.routings.base import routings
 from hockney.network.traffic.study import EffectiveShare, TrafficStudy, study
+from hockney.progress import Progress, silent
 from hockney.statistics import t_reach
 
 Floats = NDArray[np.float64]

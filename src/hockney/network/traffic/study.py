@@ -10,9 +10,10 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
-from hockney.network.traffic.base import Allocated, Demand, Load, Progress, silent
+from hockney.network.traffic.base import Allocated, Demand, Load
 from hockney.network.traffic.demands import Traffic, traffics
 from hockney.network.traffic.routings.base import Routing, routings
+from hockney.progress import Progress, silent
 
 
 def alltoall_congestion(shape: tuple[int, ...]) -> Fraction:

@@ -31,7 +31,7 @@ from hockney.predict.points import DEFAULT, PointRow, keys, rows
 from hockney.predict.scenario import OWN
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.schedule.catalogue import least_B
-from hockney.statistics import NORMAL, TAILS, t_reach
+from hockney.statistics import NORMAL, mixed_quantiles, t_reach
 
 REPEATED = 0.05
 """Least deviation in ln of one measured point beside another: launches differ by as much."""
@@ -41,6 +41,8 @@ FORCED = 0.1
 FORCED_ALONE = 0.03
 """The same where one statistic alone is held against it: what fits so loosely would explain anything. Set before
 either operation was looked at, and kept on the planted table of the tests."""
+MOST_STEPS = 20_000_000
+"""Of all candidates at the default points that are identified by their times: a quarter of a minute, twice."""
 PLACE = ("mapping", "nodes", "ppn", "ranks", "bytes", "root", "system", "mpi", "source", "variant", "cache")
 """Points that agree in these are of one place, whatever ran."""
 _RANGE_OF_TWO = 1.128
@@ -82,10 +84,11 @@ def _is_told(point: PointRow, defaults: Defaults, *, asks_library: bool) -> bool
 
 @dataclass(frozen=True)
 class Identification:
-    """The algorithms behind `default`: its candidates, and the chains along the sizes."""
+    """The algorithms behind `default`: its candidates, and the chains along the sizes; what was not asked."""
 
     candidates: Sequence[DefaultCandidate]
     chains: Sequence[Chain]
+    limits: Sequence[str] = ()
 
 
 def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification:
@@ -100,7 +103,9 @@ def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification
     found = dict.fromkeys([*window(training.operation, mpi), *(one for one in named if one is not None)])
     if not found:
         raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
-    candidates = list(found)
+    candidates, limits = list(found), list[str]()
+    if isinstance(fitted[0], Simulating):
+        training, limits = _affordable(training, candidates, fitted[0])
     main = measured_by_name(training.points, candidates)
     forced = FORCED if training.beside else FORCED_ALONE
     simulated, *others = [_simulated(main.points, candidates, one, names=len(fitted) == 1) for one in fitted]
@@ -120,7 +125,8 @@ def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification
     names = ("ln_s", "model", "noise", "plain_s")
     ln_s, model, noise, plain_s = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
     whole = Expected(ln_s, model, noise, plain_s)
-    return Identification(candidates, chains(pd.concat(frames, ignore_index=True), [whole], training.statistic))
+    told = chains(pd.concat(frames, ignore_index=True), [whole], training.statistic)
+    return Identification(candidates, told, limits)
 
 
 @dataclass(frozen=True)
@@ -208,12 +214,33 @@ def _simulated(
     return Expected(ln_s, model, np.full(shape, REPEATED), plain_s)
 
 
-def _steps(points: pd.DataFrame, candidates: Sequence[DefaultCandidate], fitted: Simulated) -> Array:
+def _steps(points: pd.DataFrame, candidates: Sequence[DefaultCandidate], fitted: Simulating) -> Array:
     """How many steps it takes to simulate all candidates at each point, shape (n,)."""
     chosen = [candidate.choice for candidate in candidates if candidate.choice is not None]
     return np.asarray(
         sum((fitted.steps(as_schedule(points, choice)) for choice in chosen), np.zeros(len(points)))
     )
+
+
+def _affordable(
+    training: Training, candidates: Sequence[DefaultCandidate], fitted: Simulating
+) -> tuple[Training, list[str]]:
+    """Without the default points of so many ranks that all candidates would take too many steps, and what is said
+    of it: what fewer ranks run tells of more (`Mixed.share`)."""
+    default = training.points[training.points["algorithm"] == DEFAULT].reset_index(drop=True)
+    by_ranks = pd.Series(_steps(default, candidates, fitted)).groupby(default["ranks"]).sum().cumsum()
+    if by_ranks.iloc[-1] <= MOST_STEPS:
+        return training, []
+    # At least the fewest ranks.
+    most = by_ranks.index[max(int((by_ranks <= MOST_STEPS).sum()), 1) - 1]
+
+    def kept(points: pd.DataFrame) -> pd.DataFrame:
+        left: pd.DataFrame = points[(points["algorithm"] != DEFAULT) | (points["ranks"] <= most)]
+        return left.reset_index(drop=True)
+
+    beside = {statistic: kept(points) for statistic, points in training.beside.items()}
+    said = f"{DEFAULT}: identified up to {most} ranks, of more the candidates take too long to simulate"
+    return replace(training, points=kept(training.points), beside=beside), [said]
 
 
 def _is_below(points: pd.DataFrame, choice: ScheduleChoice) -> NDArray[np.bool_]:
@@ -303,7 +330,8 @@ class Mixed:
         told = sum(cell.names is not None for chain in self.found.chains for cell in chain.cells)
         cells = sum(len(chain.cells) for chain in self.found.chains)
         note = f"{DEFAULT}: its algorithm is identified from its times in {told} of {cells} training cells"
-        return replace(whole, note=[*(made.note or []), note], correction=Correction(readable_s, weight))
+        notes = [*(made.note or []), note, *self.found.limits]
+        return replace(whole, note=notes, correction=Correction(readable_s, weight))
 
     def steps(self, points: pd.DataFrame) -> Array:
         """Of `default` those of all candidates."""
@@ -328,7 +356,7 @@ class Mixed:
         for i, weights in enumerate(share):
             has = weights > 0
             if has.any():
-                ends = quantiles(weights[has], ln_s[i, has], deviation[i, has])
+                ends = mixed_quantiles(weights[has], ln_s[i, has], deviation[i, has])
                 low_s[i], time_s[i], high_s[i] = np.exp(ends)
         return Prediction(time_s, low_s, high_s)
 
@@ -345,17 +373,6 @@ class Mixed:
             sizes = [cell.size_B for cell in near.cells]
             made[i] = carried(share, sizes, near.ranks, [point.bytes], point.ranks)[0]
         return made
-
-
-def quantiles(weights: Array, centre: Array, deviation: Array) -> tuple[float, float, float]:
-    """The lower end, the median and the upper end of a mixture of normal distributions."""
-    from scipy import special
-
-    low, high = float((centre - 6 * deviation).min()), float((centre + 6 * deviation).max())
-    grid = np.linspace(low, high, 2001)
-    below = special.ndtr((grid[:, None] - centre) / deviation) @ (weights / weights.sum())
-    first, last = (float(np.interp(part, below, grid)) for part in TAILS)
-    return first, float(np.interp(0.5, below, grid)), last
 
 
 def certain(training: Training, found: Identification) -> pd.DataFrame:

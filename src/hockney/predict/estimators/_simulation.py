@@ -14,9 +14,10 @@ from hockney.predict.calibrate import Calibration, Paths, times_s
 from hockney.predict.discrepancy import Groups, Where
 from hockney.predict.estimators._beyond import ErrorGrowth, TrainedRuns
 from hockney.predict.estimators._correction import Corrector
-from hockney.predict.estimators.base import Array, Correction, Prediction, Progress, unknown
+from hockney.predict.estimators.base import Array, Correction, Prediction, unknown
 from hockney.predict.place import LOCALITIES, NETWORK
 from hockney.predict.scenario import Scenario, Scenarios
+from hockney.progress import Progress
 from hockney.statistics import NORMAL
 
 _BATCH = 512

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.estimators._along import CLOSE, rate
-from hockney.predict.estimators._default import Simulated, as_schedule, quantiles
+from hockney.predict.estimators._default import Simulated, as_schedule
 from hockney.predict.estimators._places import SURFACE, places
 from hockney.predict.estimators.base import FALLBACK, Array, Correction, FittedEstimator, Prediction, Training
 from hockney.predict.estimators.combination import fit, usual
 from hockney.predict.identify.candidates import window
 from hockney.predict.points import DEFAULT, is_grid, positions, rows
-from hockney.statistics import NORMAL
+from hockney.statistics import NORMAL, mixed_quantiles
 from hockney.units import format_bytes, percent
 
 Index = NDArray[np.intp]
@@ -149,7 +149,7 @@ class Supposed:
                     surface = wide[0] ** 2 / (wide[0] ** 2 + half[i] ** 2)
                     share = np.append(share[:-1] / share[:-1].sum() * (1 - surface), surface)
                 has = share > 0
-                answer[:, i] = np.exp(quantiles(share[has], centre[has], wide[has] / NORMAL))
+                answer[:, i] = np.exp(mixed_quantiles(share[has], centre[has], wide[has] / NORMAL))
                 whole[:, i] = [*share[:-1].reshape(-1, len(self.schedules)).sum(axis=0), share[-1]]
                 named = has[:-1]
                 readable_s[i] = np.exp(np.average(simulated_ln[named, column], weights=share[:-1][named]))

@@ -13,20 +13,13 @@ from numpy.typing import NDArray
 from hockney.machine.locality import Localities
 from hockney.machine.system import System
 from hockney.predict.points import beside, positions, sliced
+from hockney.progress import Progress, silent
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import POINT_TO_POINT
 from hockney.registry import Registry
 from hockney.units import counted
 
 Array = NDArray[np.float64]
-
-
-Progress = Callable[[float, str], None]
-"""Receives the share of a piece of work that is done, 0 to 1, and its name; a new piece begins at 0."""
-
-
-def silent(_share: float, _what: str) -> None:
-    """Progress that is not shown."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from hockney.apps.pong.app import FORMULA, PongCase
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.select import select_entry
-from hockney.predict.estimators.base import Progress
 from hockney.predict.message import predict_message
+from hockney.progress import Progress
 from hockney.report.application import AppAnswer
 from hockney.units import format_bytes, format_time
 
