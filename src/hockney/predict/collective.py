@@ -47,10 +47,6 @@ BOUND = "lower bound"
 """Method of a row that has no time, only a lower bound of it: a published one."""
 UNSHARED = "unshared"
 """The same of an algorithm whose messages share links that were not looked at one by one."""
-UNSHARED_LINKS = (
-    "messages share no link of the network in these times; where many cross at once they take longer "
-    "(`hockney simulate --topology` has the links)"
-)
 
 SIMULATED = ("simulated", "by_class", "closed_form")
 """Methods of rows that point-to-point costs gave."""

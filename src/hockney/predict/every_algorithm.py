@@ -24,12 +24,12 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
 from hockney.models.over_ranks.choice import DEFAULT
-from hockney.predict.collective import BOUND, UNSHARED_LINKS, AlgorithmTime, PredictedSize, predict_one
+from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
 from hockney.predict.from_model import EXTRAPOLATED, FITTED, MEASURED, measured_there, published
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.message_costs import SIZES_B
-from hockney.predict.network_figures import costs_of, has_machine, machine_of
+from hockney.predict.network_figures import UNSHARED_LINKS, costs_of, has_machine, machine_of
 from hockney.predict.options import CollectiveCase, MessageCosts
 from hockney.predict.place import Place
 from hockney.predict.segments import best_segment

@@ -23,10 +23,10 @@ from hockney.errors import RequestError
 from hockney.machine.select import parse_where
 from hockney.models.effects.base import Cell, Effect
 from hockney.network.bisection.bisection import cut
-from hockney.predict.collective import UNSHARED_LINKS, AlgorithmTime, Verdict, predict_one, verdict
+from hockney.predict.collective import AlgorithmTime, Verdict, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message import added_up
-from hockney.predict.network_figures import costs_of, has_machine, machine_of
+from hockney.predict.network_figures import UNSHARED_LINKS, costs_of, has_machine, machine_of
 from hockney.predict.on_topology import RanksOnTopology, on_topology
 from hockney.predict.options import FftCase
 from hockney.schedule.catalogue import algorithms, ask, find

@@ -19,6 +19,11 @@ from hockney.units import format_rate, format_time
 
 _NOTHING = Messages(np.zeros_like(SIZES_B), 0.0, 0.0, np.zeros_like(SIZES_B))
 
+UNSHARED_LINKS = (
+    "messages share no link of the network in these times; where many cross at once they take longer "
+    "(`hockney simulate --topology` has the links)"
+)
+
 
 @dataclass(frozen=True)
 class NetworkFigures:

@@ -23,7 +23,7 @@ from hockney.predict.place import Place, place_of
 from hockney.predict.points import PointRow, rows
 from hockney.predict.procedures import Phase, ProcedureRun, procedures
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
-from hockney.records.keys import COLLECTIVES
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.records.statistic import ALL, Made
 
 Array = NDArray[np.float64]
@@ -69,6 +69,11 @@ class Scenario:
     def steps(self) -> int:
         """Of all ranks and phases."""
         return sum(_steps_of(*phase) for phase in self.run.phases)
+
+    @property
+    def largest_message_B(self) -> int:
+        """The most that the schedule can send at once: blocks of all ranks may travel together."""
+        return self.size_B * (self.ranks if sizes_are_blocks(self.label.split()[0]) else 1)
 
 
 _TOLD = tuple(name for name in dir(Problem) if not name.startswith("_"))

@@ -21,7 +21,6 @@ from hockney.predict.estimators.combination import fit as combination_of
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import Scenario, Scenarios
-from hockney.records.keys import sizes_are_blocks
 from hockney.runner.cache import digest_of
 from hockney.runner.remembered import remembered
 from hockney.statistics import CONFIDENCE, least_absolute_share
@@ -98,7 +97,7 @@ class CalibratedFit:
 
     @cached_property
     def knots(self) -> Array:
-        largest = max(max(_largest_message_B(scenario) for scenario in self.chosen), 1)
+        largest = max(max(scenario.largest_message_B for scenario in self.chosen), 1)
         return np.array(
             [0.0, *2.0 ** np.arange(int(np.ceil(np.log2(largest))) + 1), *([2.0] if largest < 2 else [])]
         )
@@ -176,7 +175,7 @@ class CalibratedFit:
             over = {limit_B: int((self.sizes[trial] > limit_B).sum()) for limit_B in _RENDEZVOUS_B}
             tried = [limit_B for limit_B, count in over.items() if FEWEST <= count <= trial.size - FEWEST]
             layouts = [self.layout(), *(self.layout(above_B={label: limit_B}) for limit_B in tried)]
-            if best := self._best(layouts, trial):
+            if tried and (best := self._best(layouts, trial)):
                 limits_B[label] = tried[best - 1]
         return limits_B
 
@@ -185,14 +184,11 @@ class CalibratedFit:
 
         Few points, and the paths of one simulation, show which ones are worth to be calibrated.
         """
-        if len(layouts) == 1:
-            return 0
         few = trial[:: -(-trial.size // _FEW)]
         promised = [self._settled(layout, self._paths(layout, few), few) for layout in layouts]
         enough = promised[0] - _PROMISED * _BELIEVE * few.size / trial.size
-        if not (left := [number for number, loss in enumerate(promised) if loss < enough]):
-            return 0
-        best, least = 0, self.fitted(layouts[0], trial).loss
+        left = [number for number, loss in enumerate(promised) if loss < enough]
+        best, least = 0, self.fitted(layouts[0], trial).loss if left else np.inf
         for number in left:
             if (loss := self.fitted(layouts[number], trial).loss) < least - _BELIEVE:
                 best, least = number, loss
@@ -204,8 +200,7 @@ class CalibratedFit:
         return Paths.critical(self._recorded(layout, index, near), layout, near, self._replay)[0]
 
     def _settled(self, layout: ParameterLayout, paths: Paths, index: Index) -> float:
-        """The loss of the parameters that settle on these paths: what a calibration comes to if no other turns
-        out to be critical."""
+        """The loss of parameters that settle on these paths: a calibration's, if no other becomes critical."""
         scenarios, begin = self._scenarios(index), layout.start(self.start)
         fit = CalibrationGoal.of(scenarios, self.measured_s[index], layout, begin)
         theta = fit.settled(paths, self._begun(layout))
@@ -387,11 +382,6 @@ class LeftOutSchedules:
         chosen = list(filter(None, self.scenarios.of_points(self.training.points)))
         fit = CalibratedFit(self.training, self.system, chosen, held_B, has_port, self.near, self.order)
         return fit.between(self.layout)
-
-
-def _largest_message_B(scenario: Scenario) -> int:
-    """The largest message that a schedule can send: blocks of all ranks may travel together."""
-    return scenario.size_B * (scenario.ranks if sizes_are_blocks(scenario.label.split()[0]) else 1)
 
 
 def _notes(layout: ParameterLayout, used: int, points: int) -> list[str]:
