@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from hockney.predict.estimators.base import (
 from hockney.predict.identify.chains import Chain, ChainCell
 from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, DefaultCall, told_by
 from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.place import NETWORK, Place
 from hockney.predict.points import APART, DEFAULT, PointRow, points, positions, rows
 from hockney.predict.scenario import OWN
 from hockney.progress import Progress, silent
@@ -273,7 +274,9 @@ def _by_times(training: Training, costs: MachineCosts | str) -> IdentifiedOperat
                 WITHOUT_LOCALITY if costs else WITHOUT_COSTS,
             )
         reduces = COLLECTIVES[training.operation].reduces
-        found = identify(training, [FromCosts(costs_of_case) for costs_of_case in costs.unsure(reduces=reduces)])
+        placements = (False, True) if _shares_nodes(training, costs) else (False,)
+        cases = product(costs.unsure(reduces=reduces), placements)
+        found = identify(training, [FromCosts(*case) for case in cases])
         warnings.append(
             f"no named algorithm was measured beside {DEFAULT}: candidates are simulated with {costs.origin}, "
             "and may be off by a factor of two. Most other algorithms would go unnoticed"
@@ -290,6 +293,13 @@ def _by_times(training: Training, costs: MachineCosts | str) -> IdentifiedOperat
     return IdentifiedOperation(
         training.operation, training.statistic, first.mpi, TIMES, cells, switches, names, warnings, first.variant
     )
+
+
+def _shares_nodes(training: Training, costs: MachineCosts) -> bool:
+    """Whether a table has several ranks on each of several nodes, and messages inside and between are known."""
+    points = training.points
+    is_known = NETWORK in costs.messages and len(costs.messages) > 1
+    return is_known and bool(((points["nodes"] > 1) & (points["ppn"] > 1)).fillna(False).any())
 
 
 def _calibrated(training: Training) -> object:
@@ -353,9 +363,13 @@ def _word(cell: ChainCell, state: int, found: Identification) -> str | None:
 
 @dataclass(frozen=True)
 class FromCosts:
-    """Candidates simulated with point-to-point costs; no collective was measured, so that they are rough."""
+    """Candidates simulated with point-to-point costs; no collective was measured, so that they are rough.
+
+    `in_blocks`: neighbouring ranks fill each node and share its link; else all are equally far apart.
+    """
 
     costs: MachineCosts
+    in_blocks: bool = False
 
     def predict(self, asked: pd.DataFrame) -> Prediction:
         """Completion times of schedules, wide as uncalibrated times are."""
@@ -374,5 +388,9 @@ class FromCosts:
             request = ask(point.operation, point.algorithm.removeprefix(OWN), **size, **cut)
         except RequestError:
             return float("nan")
-        row = predict_one(request, self.costs.on_nodes(point.nodes), None)
+        costs, place = self.costs.on_nodes(point.nodes), None
+        if self.in_blocks and point.ppn and point.nodes and point.nodes > 1:
+            node = np.arange(point.ranks, dtype=np.int32) // point.ppn
+            costs, place = self.costs.with_node_links(), Place.of_nodes(node, point.ppn)
+        row = predict_one(request, costs, place)
         return float("nan") if row.time_s is None else row.time_s

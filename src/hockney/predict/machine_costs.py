@@ -142,6 +142,11 @@ class MachineCosts:
         inside = {locality: messages for locality, messages in self.messages.items() if locality != NETWORK}
         return replace(self, messages=inside or self.messages, one_node=sys.maxsize)
 
+    def with_node_links(self) -> MachineCosts:
+        """Costs where the ranks of a node share its link, at the rate of the largest messages between nodes."""
+        far = self.messages[NETWORK].parameters()
+        return replace(self, node_s_per_B=far["gap_s_per_B"] or 0.0)
+
     def alike(self, ranks: int) -> MachineCosts:
         """Costs of so many ranks without a place: all pairs have the farthest known locality.
 

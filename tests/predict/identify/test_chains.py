@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from hockney.predict.identify.chains import CHAIN, Expected, chains
+from hockney.predict.identify.chains import CHAIN, ChainCell, Expected, chains
 from hockney.predict.identify.posterior import FIRST
 
 MEAN = "mean_over_ranks"
@@ -27,15 +29,36 @@ def table(source: str, *statistics: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize("is_rough", [False, True])
-def test_times_of_none_of_the_candidates_are_so_unless_costs_of_messages_alone_say(is_rough: bool) -> None:
-    """Six times as long as what either takes, at the last sizes more: a network may do that to a simulation."""
+def test_times_of_none_of_the_candidates_are_so() -> None:
+    """Six times as long as what either takes, at the last sizes more."""
     points = table("one", MEAN).assign(time_s=lambda frame: frame["time_s"] * (5.0 + frame["bytes"] / 128))
     ln_s = np.tile([0.0, 0.1], (len(points), 1))
     errors = np.full(ln_s.shape, 0.1)
-    found = chains(points, [Expected(ln_s, errors, errors, np.exp(ln_s), is_rough)], MEAN)
-    cells = [cell for chain in found for cell in chain.cells]
-    assert all(cell.is_none != is_rough for cell in cells)
+    found = chains(points, [Expected(ln_s, errors, errors, np.exp(ln_s))], MEAN)
+    assert all(cell.is_none for chain in found for cell in chain.cells)
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.6, [True, False]), (0.98, [True, True]), (0.4, [False, False])])
+def test_costs_of_messages_alone_must_be_surer_of_none(share: float, said: list[bool]) -> None:
+    alike = np.eye(1, dtype=np.bool_)
+    cells = [
+        ChainCell(8, 8, np.array([1 - share, share]), None, 1, np.ones((1, 1)), alike, is_rough)
+        for is_rough in (False, True)
+    ]
+    assert [cell.is_none for cell in cells] == said
+
+
+def test_an_assumption_counts_by_its_prior() -> None:
+    """Under the other one the two candidates change places, so that the times say nothing of either."""
+    points = table("one", MEAN)
+    ln_s = np.tile([0.0, 0.1], (len(points), 1))
+    errors = np.full(ln_s.shape, 0.1)
+
+    def first(*expected: Expected) -> np.ndarray:
+        return np.array([cell.share[0] for chain in chains(points, expected, MEAN) for cell in chain.cells])
+
+    usual, other = (Expected(each, errors, errors, np.exp(each), 0.9) for each in (ln_s, ln_s[:, ::-1]))
+    assert first(usual, replace(other, prior=0.1)) == pytest.approx(0.9 * first(usual) + 0.1 * first(other))
 
 
 def shares(points: pd.DataFrame, source: str) -> np.ndarray:

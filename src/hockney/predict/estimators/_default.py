@@ -24,7 +24,7 @@ from hockney.predict.estimators._own_growth import OwnGrowth, own_growth
 from hockney.predict.estimators.base import Array, Correction, FittedEstimator, Prediction, Simulating, Training
 from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import DefaultCandidate, of_name, window
-from hockney.predict.identify.chains import Chain, Expected, carried, chains
+from hockney.predict.identify.chains import Chain, Expected, carried, chains, roughly
 from hockney.predict.identify.posterior import FREEDOM
 from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.points import DEFAULT, PointRow, keys, rows
@@ -94,7 +94,7 @@ class Identification:
 def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification:
     """The algorithms behind the default points of `training`, from times alone, by all statistics of the calls.
 
-    `fitted`: a calibration; or several, under assumptions of which one is right, that know no collective.
+    `fitted`: a calibration; or costs of messages alone, under assumptions of which one is right.
     RequestError where there is no candidate.
     """
     is_default = training.points["algorithm"] == DEFAULT
@@ -104,20 +104,20 @@ def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification
     if not found:
         raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
     candidates, limits = list(found), list[str]()
+    is_rough = not isinstance(fitted[0], Simulating)
     if isinstance(fitted[0], Simulating):
         training, limits = _affordable(training, candidates, fitted[0])
     main = measured_by_name(training.points, candidates)
     forced = FORCED if training.beside else FORCED_ALONE
-    simulated, *others = [_simulated(main.points, candidates, one, names=len(fitted) == 1) for one in fitted]
-    if others:
-        every = [replace(one, plain_s=np.exp(one.ln_s), is_rough=True) for one in (simulated, *others)]
-        named_points = main.points.assign(statistic=training.statistic)
-        return Identification(candidates, chains(named_points, every, training.statistic))
+    simulated, *others = [_simulated(main.points, candidates, one, names=not is_rough) for one in fitted]
+    frames = [main.points.assign(statistic=training.statistic)]
+    if is_rough:
+        every = [each for one in (simulated, *others) for each in roughly(one.ln_s, one.noise)]
+        return Identification(candidates, chains(frames[0], every, training.statistic))
     # Intervals hold 95 % of what is left out, points of measured schedules and whole schedules alike: so does
     # Student's t, by which candidates are judged.
     judged = replace(simulated, model=simulated.model * NORMAL / t_reach(1.0, FREEDOM))
     parts = [_with_measured(judged, main, forced)]
-    frames = [main.points.assign(statistic=training.statistic)]
     for statistic, points in training.beside.items():
         other = measured_by_name(points, candidates)
         parts.append(_beside(main, parts[0], other))

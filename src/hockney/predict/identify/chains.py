@@ -40,10 +40,14 @@ EVENNESS = 2.0
 curves, and each piece is of several. Chosen on `bcast` in `data/orfeo-epyc`, on its training ranks."""
 _LIKELIER = 0.5
 """Of two, the one of more than this probability."""
-NONE_ROUGH = 0.99
-"""The same of none of the candidates, where costs of messages alone say what they take: distances and shared
-links make a candidate miss its own times as much as another's. No candidate of eight systems reaches it
+ROUGH = 0.25
+"""Deviation in ln of times simulated with costs of messages alone; chosen on eight systems
 (`bench/identify_simulated`)."""
+SLOWER = {1.0: 0.85, 2.0: 0.15}
+"""By what a network may lengthen all of them alike, and how often it does before anything was measured."""
+NONE_ROUGH = 0.97
+"""The same of none of the candidates, where costs of messages alone say what they take: distances and shared
+links make a candidate miss its own times as much as another's. Chosen there, too."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +55,25 @@ class Expected:
     """What each candidate would take at each default point, arrays of shape (points, candidates).
 
     `ln_s` in ln seconds, NaN where it cannot run; `model` and `noise` as of `Evidence`; `plain_s` in seconds by
-    the costs that all schedules share, by which names are told apart. `is_rough`: costs of messages alone say it.
+    the costs that all schedules share, by which names are told apart. `prior`: how probable that is beside the
+    other assumptions, before anything was measured; `is_rough`: costs of messages alone say it.
     """
 
     ln_s: Array
     model: Array
     noise: Array
     plain_s: Array
+    prior: float = 1.0
     is_rough: bool = False
+
+
+def roughly(ln_s: Array, noise: Array) -> list[Expected]:
+    """What costs of messages alone say, under each assumption of `SLOWER`."""
+    deviation, plain_s = np.full(ln_s.shape, ROUGH), np.exp(ln_s)
+    return [
+        Expected(ln_s + np.log(factor), deviation, noise, plain_s, prior, is_rough=True)
+        for factor, prior in SLOWER.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -132,12 +147,12 @@ def chains(points: pd.DataFrame, expected: Sequence[Expected], main: str) -> lis
     """Of default points, by ranks and nodes ascending.
 
     They have the columns of `predict.points.POINT`, `time_s` and `statistic`; names are told apart by the times
-    of the statistic `main`. `expected`: under each of several assumptions, of which one is right: each counts as
-    probable as all times are under it.
+    of the statistic `main`. `expected`: under each of several assumptions, of which one is right: each counts by
+    its prior, and as probable as all times are under it.
     """
     ways = [_under(points, one, main) for one in expected]
     opened, _, _ = ways[0]
-    weight = special.softmax([evidence for _, _, evidence in ways])
+    weight = special.softmax([np.log(one.prior) + way[2] for one, way in zip(expected, ways, strict=True)])
     best = expected[int(weight.argmax())]
     closed = []
     for i, chain in enumerate(opened):

@@ -35,16 +35,15 @@ STEADY = 0.95
 ALIKE_DOUBLINGS = 0.5
 """Doublings of the ranks from which on a candidate's errors count as new ones; chosen on every fourth number of
 ranks, from the second on, of `bcast` and `reduce` in `data/orfeo-epyc`."""
-STRANGE, STRANGE_ALONE = 0.02, 0.5
+STRANGE, STRANGE_ALONE, STRANGE_ROUGH = 0.02, 0.5, 0.3
 """How often the algorithm is none of the candidates, before anything was measured; where one statistic alone
-tells, the weight by which that is said of hardly one in twenty that are (`bench/identify_simulated`)."""
+tells, the weight by which that is said of hardly one in twenty that are; and where costs of messages alone tell
+(`bench/identify_simulated`)."""
 HALVES_B = 2.0 ** np.arange(2, 22, 2)
 """Sizes at which times of unknown algorithms have doubled: any α + βn may be one's."""
-TEMPER = 0.5
-"""Power of densities of what was simulated with costs of messages alone: errors of many sizes have one cause."""
-ROUGH = (0.6, 0.1, 0.5), (0.75, 0.03, 0.35)
-"""Of errors of such a simulation, where an algorithm begins and from one size to the next: how many are small,
-and the deviations of these and of the others, in ln. Chosen on four systems (`bench/identify_simulated`)."""
+GROWN, GROWN_ROUGH = ((0.75, 0.03), (0.25, 0.35)), ((1.0, 0.06),)
+"""Shares and deviations in ln of how their times leave that from one size to the next, where one statistic alone
+tells, and where costs of messages alone do; chosen there, too."""
 TOO_FAR = np.log(10.0)
 """Error in ln beyond which such a simulation is not of the algorithm, however well the curves' shapes agree."""
 STRANGE_DEVIATION = 1.5
@@ -66,8 +65,8 @@ class Evidence:
 
     `missed` is ln measured − ln expected, NaN where the candidate cannot run. `model` is the deviation of what is
     expected (the simulator's known error), `noise` that of one measured time beside another. `statistic`: of
-    which times of the calls. `ln_s`, shape (sizes,): the measured times,
-    where no other statistic tells; `is_rough`: `model` is not known, see `ROUGH`.
+    which times of the calls. `ln_s`, shape (sizes,): the measured times, where no other statistic tells;
+    `is_rough`: costs of messages alone say what is expected.
     """
 
     missed: Array
@@ -134,11 +133,11 @@ def posterior(
     if weights is None:
         weights = rank_weights(ranks)
     counted = np.array([weights[each] for each in ranks])[:, None, None]
-    if any(one.is_rough for run in runs for one in run.series):
-        counted = counted * TEMPER
     enter, stay = counted * enter, counted * stay
     kept = (1 - SWITCH) ** _octaves(every_B)
-    strange = STRANGE_ALONE if all(one.ln_s is not None for run in runs for one in run.series) else STRANGE
+    every = [one for run in runs for one in run.series]
+    alone = STRANGE_ROUGH if any(one.is_rough for one in every) else STRANGE_ALONE
+    strange = alone if all(one.ln_s is not None for one in every) else STRANGE
     same = np.log(1 - RANK_SWITCH) * np.diff(np.log2(ranks))
     other = np.append(0.0, np.log(-np.expm1(same)))
     count = len(ranks)
@@ -250,16 +249,12 @@ def _emissions(one: Evidence, steady: Array, size_B: Sequence[int]) -> tuple[Arr
         can &= np.nan_to_num(np.abs(one.missed)) < TOO_FAR
     missed = np.where(can, one.missed, 0.0)
     wide2 = np.where(can, one.model**2 + one.noise**2, 1.0)
-    begins = _mixed(missed, ROUGH[0]) if one.is_rough else _density(missed, np.sqrt(wide2))
-    enter = np.where(can, begins, -np.inf)
+    enter = np.where(can, _density(missed, np.sqrt(wide2)), -np.inf)
     stay = enter.copy()
     tied = steady[:, None] * np.where(can, one.model, 0.0)[:-1] * np.where(can, one.model, 0.0)[1:] / wide2[:-1]
     changed = np.sqrt(np.maximum(wide2[1:] - tied**2 * wide2[:-1], 1e-12))
     both = can[1:] & can[:-1]
-    goes_on = _density(missed[1:] - tied * missed[:-1], changed)
-    if one.is_rough:
-        goes_on = _mixed(np.diff(missed, axis=0), ROUGH[1])
-    stay[1:] = np.where(both, goes_on, enter[1:])
+    stay[1:] = np.where(both, _density(missed[1:] - tied * missed[:-1], changed), enter[1:])
     # Of an algorithm that nobody knows, the times lie anywhere around those of the candidates.
     middle = np.array(
         [np.median(row[here]) if here.any() else 0.0 for row, here in zip(missed, can, strict=True)]
@@ -269,16 +264,11 @@ def _emissions(one: Evidence, steady: Array, size_B: Sequence[int]) -> tuple[Arr
     if one.ln_s is not None:
         lines = np.diff(np.log1p(np.array(size_B)[:, None] / HALVES_B), axis=0)
         grown = np.diff(one.ln_s)[:, None] - lines
-        grows = special.logsumexp(_mixed(grown, ROUGH[1]), axis=1) - np.log(HALVES_B.size)
+        errors = GROWN_ROUGH if one.is_rough else GROWN
+        densities = [np.log(share) + _density(grown, deviation) for share, deviation in errors]
+        grows = special.logsumexp(np.hstack(densities), axis=1) - np.log(HALVES_B.size)
         stranger[1:, 0] = np.where(np.isfinite(grows), grows, strange[1:, 0])
     return np.hstack([enter, strange]), np.hstack([stay, stranger])
-
-
-def _mixed(missed: Array, errors: tuple[float, float, float]) -> Array:
-    """ln density of errors of which a share is small: see `ROUGH`."""
-    share, small, large = errors
-    both = np.log(share) + _density(missed, small), np.log1p(-share) + _density(missed, large)
-    return np.asarray(np.logaddexp(*both))
 
 
 def _density(missed: Array, deviation: Array | float) -> Array:
