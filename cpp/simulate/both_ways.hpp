@@ -1,5 +1,6 @@
-// What of a rank's messages both directions share: its link where that is half duplex, its processor where
-// that copies.
+// When something is taken, which serves messages that come to it out of order, one at a time: what both
+// directions of a rank share (its link where that is half duplex, its processor where that copies), and a
+// network's link.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 
 namespace hockney {
 
-template <class Time>
+// At most so many times without a break are kept of each: of those long past no message comes.
+template <class Time, std::size_t most>
 class BothWays {
   public:
     // When a message is through that comes to its rank then, behind and between what was there before.
@@ -35,8 +37,7 @@ class BothWays {
             *first = {first->from.s < ready.s ? first->from : ready, until};
             all.erase(std::next(first), next);
         }
-        // What is long past takes no more.
-        if (all.size() > most) all.erase(all.begin(), all.begin() + most / 2);
+        if (all.size() > most) all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most / 2));
         return until;
     }
     // The rank is through.
@@ -58,7 +59,6 @@ class BothWays {
     struct Taken {
         Time from, until;
     };
-    static constexpr std::ptrdiff_t most = 8192;
     std::vector<std::vector<Taken>> taken_;  // by rank
 };
 

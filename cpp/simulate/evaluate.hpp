@@ -386,7 +386,7 @@ class Evaluator {
     std::vector<Port<Time>> ports_;      // by rank, where messages meet
     std::vector<Time> in_;               // by rank, where messages take time to drain
     std::vector<Intake<Time>> intakes_;  // by rank, where receives are overtaken
-    BothWays<Time> both_ways_;
+    BothWays<Time, 8192> both_ways_;
     std::vector<Time> queue_;    // by rank, where senders wait for it
     std::vector<Time> arrival_;  // by slot
     std::vector<Meeting> meeting_;
@@ -396,7 +396,7 @@ class Evaluator {
     std::vector<Time> start_;  // by slot: when the message came to the links
     std::vector<std::pair<double, Event>> departures_;
     std::vector<SharedLink> way_;
-    BothWays<Time> on_links_;  // by link: out of the nodes, into the nodes, between them
+    BothWays<Time, 64> on_links_;  // by link: out of the nodes, into the nodes, between them
     const Network* network_ = nullptr;
     Noise noise_;
     std::vector<std::uint8_t> phase_;  // by rank, where there is noise

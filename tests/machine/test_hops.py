@@ -63,16 +63,21 @@ def test_a_message_over_more_hops(campaign: Path, tmp_path: Path) -> None:
 
 
 def test_a_collective_over_links_takes_each(campaign: Path, tmp_path: Path) -> None:
-    """Rank 4 of a ring is four links from the root: two more than the middle pair, which stands for all else."""
-    took_s = []
-    for words in ((), ("--topology", "torus:8")):
-        machine = tmp_path / f"{len(words)}.json"
-        succeeded("fit", campaign, "-o", machine, *words)
-        asked = ("--ranks", "5", "--bytes", "64", "--algorithm", "linear", "--topology", "torus:8,link=1Tbit/s")
-        out = succeeded("predict", "bcast", "--machine", machine, *asked, "--json")
+    """Of neighbours one, of rank 4 of a ring three more and the root's time for the three before it; larger sizes
+    than those over links keep their bytes."""
+    machine = tmp_path / "m.json"
+    succeeded("fit", campaign, "-o", machine, "--topology", "torus:8")
+
+    def took(ranks: int, size_B: int) -> Any:
+        asked = ("--ranks", f"{ranks}", "--bytes", f"{size_B}", "--topology", "torus:8,link=1Tbit/s")
+        out = succeeded("predict", "bcast", "--algorithm", "linear", "--machine", machine, *asked, "--json")
         (row,) = json.loads(out)["predictions"][0]["algorithms"]
-        took_s.append(row["time_s"])
-    assert took_s[1] - took_s[0] == pytest.approx(2 * HOP_S, rel=1e-2)
+        return row
+
+    for size_B in (64, 65536):
+        assert took(2, size_B)["time_s"] == pytest.approx(BASE_S + HOP_S + 1e-9 * size_B, rel=1e-2)
+    row = took(5, 64)
+    assert row["time_s"] == pytest.approx(BASE_S + 4 * HOP_S + 1e-9 * 64 + row["terms_s"]["gap"], rel=1e-2)
 
 
 def test_sizes_of_the_nearest_pairs_alone_change_nothing(campaign: Path, tmp_path: Path) -> None:

@@ -96,6 +96,29 @@ def test_bytes_that_were_just_written_take_their_own_time(
         assert written_s - took_s == pytest.approx((factor - 1) * MIB / 1e9, rel=0.03, abs=0.03 * MIB / 1e9)
 
 
+def test_bytes_that_were_just_written_have_their_own_interval(tmp_path: Path) -> None:
+    written = [
+        each.model_copy(update={"value": each.value * (0.8 + 0.4 * (number % 2))})
+        for number, each in enumerate(messages(2e-6, 0.5e9, MIB, operation="pingpong_written", **PAIR))
+    ]
+    (exact,), (rough,) = (
+        costs(tmp_path / name, more).messages.values()
+        for name, more in (
+            ("exact", messages(2e-6, 0.5e9, MIB, operation="pingpong_written", **PAIR)),
+            ("rough", written),
+        )
+    )
+    at = int(np.flatnonzero(exact.one_way_s > 1e-3)[0])
+    for one, least, most in ((exact, 1.0, 1.01), (rough, 1.1, 10.0)):
+        low, high = (one.at_end(end) for end in (0, 1))
+        assert low is not None
+        assert high is not None
+        assert least <= high.written().one_way_s[at] / low.written().one_way_s[at] < most
+    # Nothing is known of larger ones: they take no longer than the largest measured beside what others take.
+    longer_s = exact.written().one_way_s - exact.one_way_s
+    assert longer_s[-1] == pytest.approx(1e-9 * MIB, rel=0.05)
+
+
 def test_what_was_not_measured_is_named(tmp_path: Path) -> None:
     bare = costs(tmp_path / "bare")
     assert bare.unmeasured([*bare.messages]) == ["pingping", "pingpong_written", "reduce_local"]

@@ -11,6 +11,7 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.machine.file import Entry
 from hockney.machine.levels import measured_so
+from hockney.machine.select import HOPS
 from hockney.models.base import models
 from hockney.models.effects._scaffold import time
 from hockney.models.effects.base import Effect
@@ -23,8 +24,6 @@ from hockney.words import grouped
 if TYPE_CHECKING:
     from hockney.records.contents import Contents
 
-HOPS = "hops"
-"""The name of the effect: `per_hop_s` is the latency of a link, its points are the lines of all sizes."""
 COLUMNS = ("mean_s", "mean_reach_s", "per_hop_s", "per_hop_reach_s")
 """Of `HopLines`; 0 is written where a reach is not known."""
 

@@ -13,6 +13,8 @@ from hockney.records.record import LOCALITIES
 from hockney.registry import did_you_mean
 
 Selected = TypeVar("Selected", bound=Entry | Effect)
+HOPS = "hops"
+"""The effect that is what each link on the way adds, and the word for how many links messages crossed."""
 UNKNOWN = "unknown"
 """Word for a locality that the source does not name."""
 
@@ -140,6 +142,19 @@ def select_effect(machine: Machine, name: str, filters: Mapping[str, str | None]
             f"measure it elsewhere: `hockney measure --operation {name} -o FOLDER`",
         )
     return _best(with_points)
+
+
+def effects_under(machine: Machine, name: str, entry: Entry) -> list[Effect]:
+    """Effects of that name that do not contradict the entry, those with parameters first."""
+    where = words(entry)
+
+    def agrees(effect: Effect) -> bool:
+        of_effect = words(effect)
+        pairs = ((of_effect.get(key), where.get(key)) for key in ("locality", "variant", "mpi", "mapping"))
+        return all(not a or not b or a == b or a == "unknown" for a, b in pairs)
+
+    effects = [effect for effect in machine.effects if effect.effect == name and agrees(effect)]
+    return sorted(effects, key=lambda effect: not (effect.parameters or effect.points))
 
 
 def preferred(entries: Sequence[Selected]) -> list[Selected]:

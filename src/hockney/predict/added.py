@@ -7,7 +7,7 @@ assumed: a term is measured, published or given, or there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,8 +16,8 @@ from pydantic import computed_field
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions
 from hockney.machine.file import Entry, Machine
-from hockney.machine.hops import HOPS, at_hops
-from hockney.machine.select import preferred, title, words
+from hockney.machine.hops import at_hops
+from hockney.machine.select import HOPS, effects_under, preferred, title
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.predict.datatype import predict_way
@@ -124,7 +124,7 @@ def over_links(machine: Machine, entry: Entry, asked: AddedEffects, model: str) 
 
     As it is where nothing was asked or hops are not known.
     """
-    effects = [effect for effect in _effects(machine, HOPS, entry) if "mean_s" in (effect.points or [{}])[0]]
+    effects = [effect for effect in effects_under(machine, HOPS, entry) if "mean_s" in (effect.points or [{}])[0]]
     if (
         asked.hops is None
         or entry.locality not in ("network", None)
@@ -266,7 +266,7 @@ def _busy_sender(machine: Machine, entry: Entry, size_B: int, terms: Sequence[Ad
 
 
 def _protocol(machine: Machine, entry: Entry, size_B: int) -> str:
-    measured = (effect.parameters.get("S_B") for effect in _effects(machine, "synchronisation", entry))
+    measured = (effect.parameters.get("S_B") for effect in effects_under(machine, "synchronisation", entry))
     limit_B = next((limit.value for limit in measured if limit is not None), entry.eager_limit_B)
     if limit_B is None:
         raise RequestError(
@@ -276,21 +276,8 @@ def _protocol(machine: Machine, entry: Entry, size_B: int) -> str:
     return "eager" if size_B <= limit_B else "rendezvous"
 
 
-def _effects(machine: Machine, name: str, entry: Entry) -> Iterator[Effect]:
-    """Effects of that name that do not contradict the entry, those with parameters first."""
-    where = words(entry)
-
-    def agrees(effect: Effect) -> bool:
-        of_effect = words(effect)
-        pairs = ((of_effect.get(key), where.get(key)) for key in ("locality", "variant", "mpi", "mapping"))
-        return all(not a or not b or a == b or a == "unknown" for a, b in pairs)
-
-    effects = [effect for effect in machine.effects if effect.effect == name and agrees(effect)]
-    yield from sorted(effects, key=lambda effect: not (effect.parameters or effect.points))
-
-
 def _effect(machine: Machine, name: str, entry: Entry, hint: str) -> Effect:
-    effects = list(_effects(machine, name, entry))
+    effects = list(effects_under(machine, name, entry))
     if not effects:
         raise RequestError(f"{name} was not measured with {title(entry)}", hint)
     known = [effect for effect in effects if effect.parameters or effect.points]

@@ -147,7 +147,7 @@ def _simulated(
     )
     path, time_s = CriticalTerms.of(result, curves), float(result.finish_s.max(initial=0.0))
     terms_s = {
-        "latency": path.empty_s["transfer"],
+        "latency": path.empty_s["transfer"] + path.whole_s("hop"),
         "overhead": path.whole_s("send", "receive"),
         "bytes": path.bytes_s["transfer"],
         "gap": path.whole_s("gap", "drain", "duplex"),

@@ -13,14 +13,13 @@ from hockney.machine.file import Machine
 from hockney.machine.placement import placement
 from hockney.machine.select import matching
 from hockney.machine.system import System
-from hockney.predict.costs import TERMS, Costs, per_byte
+from hockney.predict.costs import TERMS, Costs, Curve, per_byte
 from hockney.predict.message_costs import (
     ASSUMED_SHARES,
     COMMAND_LINE,
     OVERHEAD_SHARE,
     PROCESSOR,
     SIZES_B,
-    Array,
     Messages,
     Reduction,
     measured_messages,
@@ -51,16 +50,6 @@ MOST_PLACED = 6_000_000
 
 
 @dataclass(frozen=True)
-class LinkLatency:
-    """What each link on the way adds to a message between nodes, and what one takes over so many links, as far as
-    that was measured; in seconds at `SIZES_B`."""
-
-    time_s: Array
-    one_way_s: Array
-    links: float
-
-
-@dataclass(frozen=True)
 class MachineCosts:
     """Costs by locality (index into LOCALITIES); `origin` in words, `warnings` what is assumed."""
 
@@ -71,8 +60,6 @@ class MachineCosts:
     """Time of a byte on a node's link into the network, which its ranks share; 0 where it is not known."""
     link_s_per_B: float = 0.0
     """Time of a byte on each link between the nodes; 0 where messages share none."""
-    link_latency: LinkLatency | None = None
-    """None where messages take as long over any number of links."""
     copy_s_per_B: float = _WORK_S_PER_B
     reduce_s_per_B: float = _WORK_S_PER_B
     reduction: Reduction | None = None
@@ -119,7 +106,9 @@ class MachineCosts:
         made = []
         for share in SHARES if assumed else SHARES[:1]:
             messages = {
-                locality: Messages.assumed(one.one_way_s, one.origins, one.rendezvous_above_B, share)
+                locality: replace(
+                    Messages.assumed(one.one_way_s, one.origins, one.rendezvous_above_B, share), link=one.link
+                )
                 if one.assumed_names == set(PROCESSOR)
                 else one
                 for locality, one in self.messages.items()
@@ -191,18 +180,27 @@ class MachineCosts:
 
     def at(self, localities: Sequence[int]) -> Costs:
         """Costs at the nearest measured locality of each: see `check_network` and `assumptions`."""
-        messages = [self.messages[self.nearest(locality)].curves() for locality in localities]
+        messages = [self._curves(locality) for locality in localities]
         if self.node_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
         if self.link_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("network_link")] = per_byte(self.link_s_per_B)
-            if self.link_latency:
-                on_links_s = self.link_latency.links * self.link_latency.time_s
-                transfer_s = np.maximum(self.messages[self.nearest(NETWORK)].transfer_s - on_links_s, 0.0)
-                messages[-1][TERMS.index("transfer")] = SIZES_B.tolist(), transfer_s.tolist()
-                messages[-1][TERMS.index("hop")] = SIZES_B.tolist(), self.link_latency.time_s.tolist()
         reduce = self.reduction.curve if self.reduction else per_byte(self.reduce_s_per_B)
         return Costs(messages, per_byte(self.copy_s_per_B), reduce)
+
+    def _curves(self, locality: int) -> list[Curve]:
+        own = self.messages[self.nearest(locality)]
+        if own.link is None or not self.link_s_per_B:
+            return own.curves()
+        curves, handshake = own.over(0).curves(), TERMS.index("handshake")
+        curves[TERMS.index("hop")] = SIZES_B.tolist(), own.link.per_link_s.tolist()
+        # Who asks and answers is as far away as the pairs that were measured.
+        curves[handshake] = own.curves()[handshake]
+        return curves
+
+    def over(self, links: float) -> MachineCosts:
+        """The costs where all messages between nodes cross so many links."""
+        return replace(self, messages={locality: each.over(links) for locality, each in self.messages.items()})
 
     def unmeasured(self, localities: Sequence[int]) -> list[str]:
         """Operations that would say what is taken to cost nothing, or assumed."""
@@ -210,7 +208,7 @@ class MachineCosts:
         is_measured = {
             "pingping": all(messages.both_ways_s is not None for messages in used.values()),
             # An adapter takes bytes from where they are.
-            WRITTEN: all(place == NETWORK or messages.writing_s is not None for place, messages in used.items()),
+            WRITTEN: all(place == NETWORK or messages.written_s is not None for place, messages in used.items()),
             REDUCTION: self.reduction is not None,
         }
         return [name for name, is_there in is_measured.items() if not is_there]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine
-from hockney.machine.select import differences, preferred, title, words
+from hockney.machine.select import HOPS, differences, effects_under, preferred, title, words
 from hockney.models.base import Fit, corrected, interval
 from hockney.predict.costs import NOTHING, Curve, protocols, terms_of
-from hockney.predict.place import LOCALITIES
+from hockney.predict.place import LOCALITIES, NETWORK
 from hockney.records.keys import REDUCTION, WRITTEN
 
 Array = NDArray[np.float64]
@@ -32,6 +32,16 @@ ASSUMED_SHARES = "o and g are assumed, not measured: 35 % of an empty message ea
 
 
 @dataclass(frozen=True)
+class LinkLatency:
+    """What each link on the way adds to a message between nodes, and how much longer than the entry's those took
+    that crossed so many `links`, a mean over pairs; seconds at `SIZES_B`."""
+
+    per_link_s: Array
+    links: float
+    longer_s: Array
+
+
+@dataclass(frozen=True)
 class Messages:
     """Messages of one locality: one-way times, the processors' times, times between two messages, eager limit.
 
@@ -40,7 +50,8 @@ class Messages:
     `between_ends`: the same of `between_s`, where that was measured by itself; None: it is as uncertain.
     `both_ways_s`: as `one_way_s`, where another message goes the other way; None where that was not measured.
     `both_ways_ends`: its interval, as `between_ends`.
-    `writing_s`: how much longer each takes where its bytes were just written; None where that was not measured.
+    `written_s`, `written_ends`: the same where its bytes were just written.
+    `link`: what each link on the way adds; None where it is not known.
     """
 
     one_way_s: Array
@@ -54,18 +65,42 @@ class Messages:
     between_ends: tuple[Array, Array] | None = None
     both_ways_s: Array | None = None
     both_ways_ends: tuple[Array, Array] | None = None
-    writing_s: Array | None = None
+    written_s: Array | None = None
+    written_ends: tuple[Array, Array] | None = None
+    link: LinkLatency | None = None
 
     def written(self) -> Messages:
         """Messages whose bytes their senders have just written: the receiver fetches them while it copies."""
-        if self.writing_s is None:
+        if self.written_s is None:
             return self
+        longer_s = np.maximum(self.written_s - self.one_way_s, 0.0)
         return replace(
             self,
-            one_way_s=self.one_way_s + self.writing_s,
-            between_s=self.between_s + self.writing_s,
-            both_ways_s=None if self.both_ways_s is None else self.both_ways_s + self.writing_s,
-            writing_s=None,
+            one_way_s=self.one_way_s + longer_s,
+            between_s=self.between_s + longer_s,
+            both_ways_s=None if self.both_ways_s is None else self.both_ways_s + longer_s,
+            written_s=None,
+        )
+
+    def over(self, links: float) -> Messages:
+        """Messages over so many links; as they are where it is not known what each adds."""
+        if self.link is None:
+            return self
+        longer_s = self.link.longer_s + (links - self.link.links) * self.link.per_link_s
+        one_way_s = np.maximum(self.one_way_s + longer_s, 0.0)
+        moved_s, assumed = one_way_s - self.one_way_s, self.assumed_names
+        # Assumed shares are of the empty message.
+        ratio = float(one_way_s[0] / self.one_way_s[0]) if self.one_way_s[0] > 0 else 1.0
+        return replace(
+            self,
+            one_way_s=one_way_s,
+            send_s=self.send_s * (ratio if "overhead_s" in assumed else 1.0),
+            receive_s=self.receive_s * (ratio if "receive_overhead_s" in assumed else 1.0),
+            between_s=self.between_s + (moved_s - moved_s[0] + (ratio - 1) * self.between_s[0])
+            if "gap_s" in assumed
+            else self.between_s,
+            both_ways_s=None if self.both_ways_s is None else np.maximum(self.both_ways_s + moved_s, 0.0),
+            link=None,
         )
 
     def at_end(self, end: int) -> Messages | None:
@@ -77,6 +112,7 @@ class Messages:
             return None
         ratio, of_between = self.ends[end], (self.between_ends or self.ends)[end]
         of_both_ways = (self.both_ways_ends or self.ends)[end]
+        of_written = (self.written_ends or self.ends)[end]
         return replace(
             self,
             one_way_s=self.one_way_s * ratio,
@@ -84,9 +120,11 @@ class Messages:
             receive_s=self.receive_s * float(ratio[0]),
             between_s=self.between_s * of_between,
             both_ways_s=None if self.both_ways_s is None else self.both_ways_s * of_both_ways,
+            written_s=None if self.written_s is None else self.written_s * of_written,
             ends=None,
             between_ends=None,
             both_ways_ends=None,
+            written_ends=None,
         )
 
     @classmethod
@@ -242,7 +280,7 @@ def measured_messages(
     """From its ping-pongs, with what else was measured under their conditions; None without any.
 
     The time between two messages is that of many in a row; with `both_ways` of many in both directions. What both
-    directions share is from messages that meet (pingping); `writing_s` from messages that were just written.
+    directions share is from messages that meet (pingping).
     """
     entries = _entries(machine, locality)
     if not entries:
@@ -252,9 +290,14 @@ def measured_messages(
     messages = replace(_of_entry(entry, origin), ends=_ends(entry))
     if rates:
         messages = _with_rate(messages, rates[0], origin)
-    writing = _alike(machine, entry, WRITTEN)
-    if writing:
-        messages = replace(messages, writing_s=np.maximum(_times(writing[0]) - messages.one_way_s, 0.0))
+    if writing := _alike(machine, entry, WRITTEN):
+        ends = _ends(writing[0])
+        messages = replace(
+            messages,
+            ends=None if ends is None else messages.ends,
+            written_s=_written_s(writing[0], messages.one_way_s),
+            written_ends=ends,
+        )
     if meeting := _alike(machine, entry, "pingping"):
         ends = _ends(meeting[0])
         messages = replace(
@@ -271,8 +314,35 @@ def measured_messages(
         for several in filter(None, (entries, rates, writing, meeting))
         for text in _stand_ins(several, can_choose)
     ]
-    largest_B = max((point.size_B for point in entry.measurements.points), default=None)
-    return MeasuredMessages(messages, largest_B, said)
+    messages = replace(messages, link=_link_latency(machine, entry) if locality == LOCALITIES[NETWORK] else None)
+    return MeasuredMessages(messages, _largest_B(entry), said)
+
+
+def _largest_B(entry: Entry) -> int | None:
+    return max((point.size_B for point in entry.measurements.points), default=None)
+
+
+def _written_s(entry: Entry, one_way_s: Array) -> Array:
+    """Times of messages that were just written; beyond the largest measured they are as much longer as that."""
+    longer_s, last = _times(entry) - one_way_s, int(np.searchsorted(SIZES_B, _largest_B(entry) or 0))
+    longer_s[last + 1 :] = longer_s[min(last, longer_s.size - 1)]
+    return np.asarray(one_way_s + longer_s)
+
+
+def _link_latency(machine: Machine, entry: Entry) -> LinkLatency | None:
+    """Of the effect `hops` under the entry's conditions."""
+    known = [effect for effect in effects_under(machine, HOPS, entry) if "per_hop_s" in effect.parameters]
+    if not known:
+        return None
+    effect, names = preferred(known)[0], ("size_B", "per_hop_s", "mean_s")
+    rows = sorted(tuple(float(row[name] or 0.0) for name in names) for row in effect.points)
+    size_B, per_link_s, mean_s = np.array(rows).T
+    longer_s = mean_s - np.interp(size_B, SIZES_B, _times(entry))
+    return LinkLatency(
+        np.maximum(np.interp(SIZES_B, size_B, per_link_s), 0.0),
+        effect.parameters["mean_hops"].value,
+        np.interp(SIZES_B, size_B, longer_s),
+    )
 
 
 def _entries(machine: Machine, locality: str, operation: str = "pingpong") -> list[Entry]:

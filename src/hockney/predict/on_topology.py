@@ -13,17 +13,15 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
-from hockney.machine.hops import HOPS
-from hockney.machine.select import preferred
 from hockney.network.bisection.bisection import bisection
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.predict.collective import UNSHARED, AlgorithmTime, predict_one
-from hockney.predict.machine_costs import LinkLatency, MachineCosts
-from hockney.predict.message_costs import COMMAND_LINE, SIZES_B
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MessageCosts
-from hockney.predict.place import NETWORK, Place
+from hockney.predict.place import Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_rate, format_size
@@ -40,7 +38,6 @@ class RanksOnTopology:
     ppn: int
     link_B_per_s: float
     source: str
-    link_latency: LinkLatency | None = None
     _bisections: dict[int, float] = field(default_factory=dict)
     """Rates by the number of nodes."""
 
@@ -62,11 +59,7 @@ class RanksOnTopology:
 
     def with_links(self, costs: MachineCosts) -> MachineCosts:
         """The costs with those of each link on the way."""
-        costs = replace(costs, link_s_per_B=self.costs_per_link)
-        if self.link_latency is None or NETWORK not in costs.messages:
-            return costs
-        messages = replace(costs.messages[NETWORK], one_way_s=self.link_latency.one_way_s)
-        return replace(costs, messages={**costs.messages, NETWORK: messages}, link_latency=self.link_latency)
+        return replace(costs, link_s_per_B=self.costs_per_link)
 
     def bisection_B_per_s(self, ranks: int) -> float:
         """Of the best even split that was found of the nodes of so many ranks, one way; infinite on one node."""
@@ -105,6 +98,9 @@ class RanksOnTopology:
             return predict_one(request, costs, place)
         if self.is_simulated(request):
             return predict_one(request, self.with_links(costs), place)
+        if self.is_torus:
+            # A bound: none is nearer.
+            costs = costs.over(1)
         # Ranks that are all on nodes of their own are equally far apart: one may stand for all.
         is_alone = len(set(place.node)) == ranks
         row = (
@@ -134,11 +130,18 @@ class RanksOnTopology:
         return self.is_torus and request.expected_messages() <= MOST_LINKED
 
     @property
-    def words(self) -> str:
+    def where(self) -> str:
         """What is taken of the network, as the text of a warning."""
         return (
             f"{len(self.among.nodes)} nodes of {self.among.links.network.spec}, up to {self.ppn} ranks on each, "
-            f"links of {format_rate(self.link_B_per_s)} ({self.source}). Up to {MOST_LINKED:,.0f} messages on a "
+            f"links of {format_rate(self.link_B_per_s)} ({self.source})"
+        )
+
+    @property
+    def words(self) -> str:
+        """The same, with what is simulated of it."""
+        return (
+            f"{self.where}. Up to {MOST_LINKED:,.0f} messages on a "
             "torus share each link; for more, and on other networks, the bisection gives a lower bound"
         )
 
@@ -160,26 +163,7 @@ def on_topology(case: MessageCosts, ranks: int) -> RanksOnTopology | None:
     machine = machine_of(case) if has_machine(case) else None
     rate = among.links.node_link_B_per_s
     link = _link_of(machine) if rate is None else (rate, COMMAND_LINE)
-    return RanksOnTopology(among, ppn, *link, None if machine is None else _latency_of(machine))
-
-
-def _latency_of(machine: Machine) -> LinkLatency | None:
-    """Of the effect `hops`, where its times are all of one line over the links."""
-    known = [effect for effect in machine.effects if effect.effect == HOPS and "per_hop_s" in effect.parameters]
-    if not known:
-        return None
-    effect = preferred(known)[0]
-    columns = ("size_B", "per_hop_s", "mean_s")
-    size_B, per_link_s, mean_s = np.array(
-        sorted(tuple(row[name] for name in columns) for row in effect.points), float
-    ).T
-    per_byte_s = (mean_s[-1] - mean_s[0]) / max(size_B[-1] - size_B[0], 1.0)
-    beyond_s = per_byte_s * np.maximum(SIZES_B - size_B[-1], 0.0)
-    return LinkLatency(
-        np.maximum(np.interp(SIZES_B, size_B, per_link_s), 0.0),
-        np.interp(SIZES_B, size_B, mean_s) + beyond_s,
-        effect.parameters["mean_hops"].value,
-    )
+    return RanksOnTopology(among, ppn, *link)
 
 
 def _link_of(machine: Machine | None) -> tuple[float, str]:

@@ -103,11 +103,15 @@ def _tries(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:
 
 def _of_network(replayed: ReplayCase) -> Iterator[tuple[str, _Try]]:
     around = replayed.around
-    transfer = TERMS.index("transfer")
     for name, column in zip(around.names, around.columns(), strict=True):
-        empty_s = float(value(around.curves().messages[column][transfer], np.zeros(1))[0])
-        less = f"half the latency of {name} messages ({format_time(empty_s / 2)} less)"
-        quicker = partial(moved, column=column, what="latency", by=-empty_s / 2)
+        curves = dict(zip(TERMS, around.curves().messages[column], strict=True))
+        empty_s, link_s = (float(value(curves[term], np.zeros(1))[0]) for term in ("transfer", "hop"))
+        if link_s > empty_s:
+            less = f"half the latency of each link ({format_time(link_s / 2)} less)"
+            quicker = partial(moved, column=column, what="link", by=-0.5)
+        else:
+            less = f"half the latency of {name} messages ({format_time(empty_s / 2)} less)"
+            quicker = partial(moved, column=column, what="latency", by=-empty_s / 2)
         yield f"latency, {name}", _Try("network", less, replayed, quicker)
         wider = partial(moved, column=column, what="bandwidth", by=-0.5)
         yield f"bandwidth, {name}", _Try("network", f"twice the bandwidth of {name} messages", replayed, wider)

@@ -82,7 +82,7 @@ class ReplaySetting:
             place = linked.place(ranks)
             if linked.is_torus:
                 costs = linked.with_links(costs)
-            said.append(linked.words)
+            said.append(linked.where)
         elif len(hosts) > 1:
             node = np.array([hosts.index(host) for host in run.trace.hosts], dtype=np.int32)
             place = Place.of_nodes(node, int(np.bincount(node).max()))

@@ -30,7 +30,7 @@ CLOSE = 1e-6
 """Share of the run's time."""
 FARTHEST = 1e6
 """Seconds of latency per second of the run, and times as long for bytes, beyond which nothing is looked for."""
-What = Literal["latency", "bandwidth"]
+What = Literal["latency", "link", "bandwidth"]
 BYTES = ("transfer", "gap", "drain", "duplex", "node_link", "network_link")
 
 
@@ -179,7 +179,8 @@ def _slope(at: Played, curves: Costs, column: int, what: What) -> float:
 
 
 def moved(curves: Costs, column: int, what: What, by: float) -> Costs:
-    """The costs with that much more latency, or with bytes that take (1 + by) times as long, in one locality."""
+    """The costs with that much more latency, or with links or bytes that take (1 + by) times as long, in one
+    locality."""
     messages = [list(of_locality) for of_locality in curves.messages]
     mine = messages[column]
     for place, term in enumerate(TERMS):
@@ -189,6 +190,8 @@ def moved(curves: Costs, column: int, what: What, by: float) -> Costs:
         elif what == "latency" and term == "handshake":
             # Negative ones are marks of messages without.
             mine[place] = sizes, [time_s + by if time_s >= 0 else time_s for time_s in times_s]
+        elif what == "link" and term == "hop":
+            mine[place] = sizes, [(1 + by) * time_s for time_s in times_s]
         elif what == "bandwidth" and term in BYTES and sizes:
             empty_s = float(value((sizes, times_s), np.zeros(1))[0])
             mine[place] = sizes, [empty_s + (1 + by) * (time_s - empty_s) for time_s in times_s]
