@@ -86,6 +86,13 @@ def test_among_trained_points_their_surface_counts_and_where_nothing_explains_th
     assert made.time_s == pytest.approx(fit(training).predict(far).time_s, rel=0.02)
 
 
+def test_curves_do_not_go_back_to_few_ranks(training: Training, table: pd.DataFrame) -> None:
+    """Trained to 128 ranks, schedules are held against those of 11 and more."""
+    whole = replace(training, points=points(table, "bcast", "mean_over_ranks").frame)
+    few = whole.points[whole.points["ranks"] <= FEW[2]].reset_index(drop=True)
+    assert simulated(whole).predict(few).time_s == pytest.approx(fit(whole).predict(few).time_s)
+
+
 def test_between_nodes_nothing_is_simulated_where_training_has_one(training: Training) -> None:
     one_node = training.points.assign(mapping="", nodes=1, ppn=training.points["ranks"])
     asked = one_node.assign(ranks=64, nodes=4, ppn=16)

@@ -143,7 +143,8 @@ class Supposed:
             is_among = (np.clip(at, curves.at.min(axis=0), curves.at.max(axis=0)) == at).all(axis=1)
             for column, i in enumerate(index):
                 share, centre, wide = (values[:, column] for values in (shares, ways_ln, halves))
-                if not share[:-1].any():
+                # Curves go on, not back.
+                if not share[:-1].any() or at[column, 0] < curves.at[:, 0].min():
                     continue
                 if is_among[column] and np.isfinite(half[i]):
                     surface = wide[0] ** 2 / (wide[0] ** 2 + half[i] ** 2)
