@@ -38,7 +38,8 @@ class Evaluator {
     }
     void share(const Network& network) {
         network_ = &network;
-        fluid_.resize(static_cast<std::size_t>(network.first_memory() + network.memories()));
+        room_.resize(links_, static_cast<std::size_t>(network.first_memory() + network.memories()));
+        fluid_.resize(links_.size());
     }
     void record(Timeline& timeline) { timeline_ = &timeline; }
     // What steps belong to is their number.
@@ -83,7 +84,7 @@ class Evaluator {
   private:
     template <class See>
     void each_time(const See& see) {
-        for (std::vector<Time>* times : {&finish_, &in_, &queue_, &arrival_, &left_, &start_})
+        for (std::vector<Time>* times : {&finish_, &in_, &queue_, &arrival_, &left_, &start_, &links_})
             std::for_each(times->begin(), times->end(), see);
         for (Rank& rank : ranks_) {
             see(rank.processor);
@@ -96,7 +97,7 @@ class Evaluator {
         }
         for (Intake<Time>& intake : intakes_) intake.each(see);
         both_ways_.each(see);
-        on_links_.each(see);
+        far_links_.each(see);
         see(released_);
     }
 
@@ -288,9 +289,10 @@ class Evaluator {
         find_way(sender, receiver);
         for (const SharedLink& link : way_) {
             // What takes nothing of a link comes in no order of time, and waits for nobody.
-            if (cost_s(event, link_terms[link.kind]) > 0)
-                head =
-                    take_link(static_cast<std::size_t>(link.link), head, entry(event, link_terms[link.kind]));
+            const auto number = static_cast<std::size_t>(link.link);
+            if (const std::size_t cost = entry(event, link_terms[link.kind]); costs_.time_s[cost] > 0)
+                head = cost_s(event, Term::hop) > 0 ? take_far_link(number, head, cost)
+                                                    : take_link(number, head, cost);
             if (link.kind == between && cost_s(event, Term::hop) > 0) {
                 head = plus(head, entry(event, Term::hop));
                 released_ = plus(released_, entry(event, Term::hop));
@@ -333,8 +335,15 @@ class Evaluator {
     }
 
     Time take_link(std::size_t link, const Time& head, std::size_t cost) {
-        // Messages come to a link in another order than they left in.
-        const Time until = on_links_.take(static_cast<std::int32_t>(link), head, cost, sums_, room_);
+        const Time start = later(head, links_[link]);
+        links_[link] = plus(start, cost);
+        released_ = later(released_, links_[link]);
+        return start;
+    }
+
+    // Where each link adds to a latency, messages come to one in another order than they left in.
+    Time take_far_link(std::size_t link, const Time& head, std::size_t cost) {
+        const Time until = far_links_.take(static_cast<std::int32_t>(link), head, cost, sums_, room_);
         released_ = later(released_, until);
         return plus(until, cost, -1);
     }
@@ -396,7 +405,8 @@ class Evaluator {
     std::vector<Time> start_;  // by slot: when the message came to the links
     std::vector<std::pair<double, Event>> departures_;
     std::vector<SharedLink> way_;
-    BothWays<Time, 64> on_links_;  // by link: out of the nodes, into the nodes, between them
+    std::vector<Time> links_;       // out of the nodes, into the nodes, between them
+    BothWays<Time, 64> far_links_;  // the same, where each adds to a latency
     const Network* network_ = nullptr;
     Noise noise_;
     std::vector<std::uint8_t> phase_;  // by rank, where there is noise
