@@ -140,11 +140,12 @@ class Supposed:
                 [np.repeat(missed * (CLOSE + far)[None], len(begin), axis=0), half[None, index]]
             )
             # Among trained places the surface counts, too, both by the inverse squares of their intervals.
-            is_among = (np.clip(at, curves.at.min(axis=0), curves.at.max(axis=0)) == at).all(axis=1)
+            least, most = curves.at.min(axis=0), curves.at.max(axis=0)
+            is_among = (np.clip(at, least, most) == at).all(axis=1)
             for column, i in enumerate(index):
                 share, centre, wide = (values[:, column] for values in (shares, ways_ln, halves))
                 # Curves go on, not back.
-                if not share[:-1].any() or at[column, 0] < curves.at[:, 0].min():
+                if not share[:-1].any() or at[column, 0] < least[0]:
                     continue
                 if is_among[column] and np.isfinite(half[i]):
                     surface = wide[0] ** 2 / (wide[0] ** 2 + half[i] ** 2)

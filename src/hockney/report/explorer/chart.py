@@ -261,7 +261,12 @@ def _line(label: str, rows: pd.DataFrame, view: View) -> Line:
     if view.y == "time":
         return Line(label, x, time_s, low_s, high_s)
     size_B = rows["streams"].to_numpy(np.float64) * rows["bytes"].to_numpy(np.float64)
-    return Line(label, x, size_B / time_s, size_B / high_s, size_B / low_s)
+    # Without a time there is no rate.
+    rate, low, high = (
+        np.divide(size_B, each, out=np.full_like(size_B, np.nan), where=each > 0)
+        for each in (time_s, high_s, low_s)
+    )
+    return Line(label, x, rate, low, high)
 
 
 def model_lines(points: pd.DataFrame, regimes: pd.DataFrame, *, over_measured: bool = False) -> list[Line]:
