@@ -1,5 +1,8 @@
 """Costs of messages of one locality and of reductions, from a machine file's entries: curves over the size for
-the simulator, LogGOPS parameters for people."""
+the simulator, LogGOPS parameters for people.
+
+One file, because each cost of a message is read here from its entry: who adds one touches both.
+"""
 
 from __future__ import annotations
 
