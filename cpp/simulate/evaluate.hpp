@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "both_ways.hpp"
 #include "cost.hpp"
 #include "fluid.hpp"
 #include "intake.hpp"
 #include "network.hpp"
 #include "noise.hpp"
+#include "occupied.hpp"
 #include "order.hpp"
 #include "port.hpp"
 #include "trace.hpp"
@@ -341,7 +341,8 @@ class Evaluator {
         return start;
     }
 
-    // Where each link adds to a latency, messages come to one in another order than they left in.
+    // Where each link adds to a latency, messages come to one in another order than they left in; elsewhere
+    // in nearly the same.
     Time take_far_link(std::size_t link, const Time& head, std::size_t cost) {
         const Time until = far_links_.take(static_cast<std::int32_t>(link), head, cost, sums_, room_);
         released_ = later(released_, until);
@@ -395,7 +396,7 @@ class Evaluator {
     std::vector<Port<Time>> ports_;      // by rank, where messages meet
     std::vector<Time> in_;               // by rank, where messages take time to drain
     std::vector<Intake<Time>> intakes_;  // by rank, where receives are overtaken
-    BothWays<Time, 8192> both_ways_;
+    Occupied<Time, 8192> both_ways_;
     std::vector<Time> queue_;    // by rank, where senders wait for it
     std::vector<Time> arrival_;  // by slot
     std::vector<Meeting> meeting_;
@@ -406,7 +407,7 @@ class Evaluator {
     std::vector<std::pair<double, Event>> departures_;
     std::vector<SharedLink> way_;
     std::vector<Time> links_;       // out of the nodes, into the nodes, between them
-    BothWays<Time, 64> far_links_;  // the same, where each adds to a latency
+    Occupied<Time, 64> far_links_;  // the same, where each adds to a latency
     const Network* network_ = nullptr;
     Noise noise_;
     std::vector<std::uint8_t> phase_;  // by rank, where there is noise

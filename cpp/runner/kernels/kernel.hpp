@@ -24,7 +24,10 @@ struct Pair {
     long work_iterations = 0;
     double work_s = 0;
 
-    void send_one() const { MPI_Send(send.next(), payload.count(), payload.type(), partner, tag, comm); }
+    void send_one() const { send_one(send.next()); }
+    void send_one(const std::byte* message) const {
+        MPI_Send(message, payload.count(), payload.type(), partner, tag, comm);
+    }
     void receive_one() const {
         MPI_Recv(receive.next(), payload.count(), payload.type(), partner, tag, comm, MPI_STATUS_IGNORE);
     }

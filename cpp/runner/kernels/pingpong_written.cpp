@@ -26,7 +26,7 @@ double run(Pair& pair, long repetitions) {
         const double start = now_s();
         write(message, pair.payload.bytes());
         written_s += now_s() - start;
-        MPI_Send(message, pair.payload.count(), pair.payload.type(), pair.partner, Pair::tag, pair.comm);
+        pair.send_one(message);
     };
     const double start = now_s();
     for (long i = 0; i < repetitions; ++i) {

@@ -1,6 +1,6 @@
-// When something is taken, which serves messages that come to it out of order, one at a time: what both
-// directions of a rank share (its link where that is half duplex, its processor where that copies), and a
-// network's link.
+// When something is occupied that serves one message at a time, and to which they come out of order: what
+// both directions of a rank share (its link where that is half duplex, its processor where that copies), and
+// a link of the network.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace hockney {
 
-// At most so many times without a break are kept of each: of those long past no message comes.
+// At most so many stretches are kept of each place: to those long past no message comes.
 template <class Time, std::size_t most>
-class BothWays {
+class Occupied {
   public:
-    // When a message is through that comes to its rank then, behind and between what was there before.
-    Time take(std::int32_t rank, const Time& ready, std::size_t cost, Sums<Time>& sums, Room& room) {
-        const auto place = static_cast<std::size_t>(rank);
+    // When a message is through that comes to this place then, behind and between what was there before.
+    Time take(std::int32_t number, const Time& ready, std::size_t cost, Sums<Time>& sums, Room& room) {
+        const auto place = static_cast<std::size_t>(number);
         room.reach(taken_, place);
         std::vector<Taken>& all = taken_[place];
         room.reserve_next(all);
@@ -40,9 +40,9 @@ class BothWays {
         if (all.size() > most) all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most / 2));
         return until;
     }
-    // The rank is through.
-    void forget(std::int32_t rank) {
-        if (static_cast<std::size_t>(rank) < taken_.size()) taken_[static_cast<std::size_t>(rank)] = {};
+    // No message comes any more.
+    void forget(std::int32_t number) {
+        if (static_cast<std::size_t>(number) < taken_.size()) taken_[static_cast<std::size_t>(number)] = {};
     }
 
     template <class See>
@@ -59,7 +59,7 @@ class BothWays {
     struct Taken {
         Time from, until;
     };
-    std::vector<std::vector<Taken>> taken_;  // by rank
+    std::vector<std::vector<Taken>> taken_;  // by place
 };
 
 }  // namespace hockney
