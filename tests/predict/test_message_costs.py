@@ -68,9 +68,9 @@ def test_messages_that_meet_have_their_own_interval(tmp_path: Path) -> None:
     at_end = there.at_end(1)
     assert at_end is not None
     (after,) = at_end.messages.values()
-    assert before.both_ways_s is not None
-    assert after.both_ways_s is not None
-    assert (after.both_ways_s / before.both_ways_s).max() > 1.1
+    assert before.both_ways is not None
+    assert after.both_ways is not None
+    assert (after.both_ways.time_s / before.both_ways.time_s).max() > 1.1
     assert (after.one_way_s / before.one_way_s).max() < 1.01
 
 

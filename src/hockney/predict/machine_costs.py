@@ -206,9 +206,11 @@ class MachineCosts:
         """Operations that would say what is taken to cost nothing, or assumed."""
         used = {self.nearest(locality): self.messages[self.nearest(locality)] for locality in localities}
         is_measured = {
-            "pingping": all(messages.both_ways_s is not None for messages in used.values()),
+            "pingping": all(messages.both_ways is not None for messages in used.values()),
             # An adapter takes bytes from where they are.
-            WRITTEN: all(place == NETWORK or messages.written_s is not None for place, messages in used.items()),
+            WRITTEN: all(
+                place == NETWORK or messages.just_written is not None for place, messages in used.items()
+            ),
             REDUCTION: self.reduction is not None,
         }
         return [name for name, is_there in is_measured.items() if not is_there]

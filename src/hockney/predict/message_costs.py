@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,34 @@ ASSUMED_SHARES = "o and g are assumed, not measured: 35 % of an empty message ea
 
 
 @dataclass(frozen=True)
+class Timed:
+    """Measured seconds at `SIZES_B`, and their 95 % interval as two ratios to them; None where there is none."""
+
+    time_s: Array
+    ends: tuple[Array, Array] | None
+
+    def at_end(self, end: int) -> Self:
+        """At one end of the interval; as it is without one."""
+        return self if self.ends is None else replace(self, time_s=self.time_s * self.ends[end], ends=None)
+
+    def longer(self, by_s: Array) -> Self:
+        """The same where each takes so much longer, or less."""
+        return replace(self, time_s=np.maximum(self.time_s + by_s, 0.0))
+
+
+@dataclass(frozen=True)
+class Reduction(Timed):
+    """A reduction, and where it is from."""
+
+    origin: str
+
+    @property
+    def curve(self) -> Curve:
+        """In the form that the simulator reads."""
+        return SIZES_B.tolist(), self.time_s.tolist()
+
+
+@dataclass(frozen=True)
 class LinkLatency:
     """What each link on the way adds to a message between nodes, and how much longer than the entry's those took
     that crossed so many `links`, a mean over pairs; seconds at `SIZES_B`."""
@@ -51,10 +80,8 @@ class Messages:
     Arrays have a value in seconds for each of `SIZES_B`. `origins` names the source of each LogGOPS parameter.
     `ends`: the 95 % interval of `one_way_s` as two ratios to it, for each of `SIZES_B`; None where there is none.
     `between_ends`: the same of `between_s`, where that was measured by itself; None: it is as uncertain.
-    `both_ways_s`: as `one_way_s`, where another message goes the other way; None where that was not measured.
-    `both_ways_ends`: its interval, as `between_ends`.
-    `written_s`, `written_ends`: the same where its bytes were just written.
-    `link`: what each link on the way adds; None where it is not known.
+    `both_ways`: one-way times where another message goes the other way, `just_written`: where the bytes were just
+    written, `link`: what each link on the way adds; None where that was not measured.
     """
 
     one_way_s: Array
@@ -66,23 +93,21 @@ class Messages:
     origins: Mapping[str, str] = field(default_factory=dict)
     ends: tuple[Array, Array] | None = None
     between_ends: tuple[Array, Array] | None = None
-    both_ways_s: Array | None = None
-    both_ways_ends: tuple[Array, Array] | None = None
-    written_s: Array | None = None
-    written_ends: tuple[Array, Array] | None = None
+    both_ways: Timed | None = None
+    just_written: Timed | None = None
     link: LinkLatency | None = None
 
     def written(self) -> Messages:
         """Messages whose bytes their senders have just written: the receiver fetches them while it copies."""
-        if self.written_s is None:
+        if self.just_written is None:
             return self
-        longer_s = np.maximum(self.written_s - self.one_way_s, 0.0)
+        longer_s = np.maximum(self.just_written.time_s - self.one_way_s, 0.0)
         return replace(
             self,
             one_way_s=self.one_way_s + longer_s,
             between_s=self.between_s + longer_s,
-            both_ways_s=None if self.both_ways_s is None else self.both_ways_s + longer_s,
-            written_s=None,
+            both_ways=self.both_ways and self.both_ways.longer(longer_s),
+            just_written=None,
         )
 
     def over(self, links: float) -> Messages:
@@ -102,7 +127,7 @@ class Messages:
             between_s=self.between_s + (moved_s - moved_s[0] + (ratio - 1) * self.between_s[0])
             if "gap_s" in assumed
             else self.between_s,
-            both_ways_s=None if self.both_ways_s is None else np.maximum(self.both_ways_s + moved_s, 0.0),
+            both_ways=self.both_ways and self.both_ways.longer(moved_s),
             link=None,
         )
 
@@ -114,20 +139,16 @@ class Messages:
         if self.ends is None:
             return None
         ratio, of_between = self.ends[end], (self.between_ends or self.ends)[end]
-        of_both_ways = (self.both_ways_ends or self.ends)[end]
-        of_written = (self.written_ends or self.ends)[end]
         return replace(
             self,
             one_way_s=self.one_way_s * ratio,
             send_s=self.send_s * float(ratio[0]),
             receive_s=self.receive_s * float(ratio[0]),
             between_s=self.between_s * of_between,
-            both_ways_s=None if self.both_ways_s is None else self.both_ways_s * of_both_ways,
-            written_s=None if self.written_s is None else self.written_s * of_written,
+            both_ways=self.both_ways and self.both_ways.at_end(end),
+            just_written=self.just_written and self.just_written.at_end(end),
             ends=None,
             between_ends=None,
-            both_ways_ends=None,
-            written_ends=None,
         )
 
     @classmethod
@@ -195,10 +216,10 @@ class Messages:
     @property
     def longer_share(self) -> Array:
         """By how much longer a message's bytes take where another goes the other way, 0 to 1, at `SIZES_B`."""
-        if self.both_ways_s is None:
+        if self.both_ways is None:
             return np.zeros_like(SIZES_B)
         bytes_s = np.maximum(self.one_way_s - self.one_way_s[0], 0.0)
-        longer_s = np.clip(self.both_ways_s - self.one_way_s, 0.0, bytes_s)
+        longer_s = np.clip(self.both_ways.time_s - self.one_way_s, 0.0, bytes_s)
         return np.asarray(np.divide(longer_s, bytes_s, out=np.zeros_like(SIZES_B), where=bytes_s > 0))
 
     @property
@@ -241,24 +262,6 @@ class Messages:
 
 
 @dataclass(frozen=True)
-class Reduction:
-    """Seconds of a reduction at `SIZES_B`, the 95 % interval as ratios to them, and where they are from."""
-
-    time_s: Array
-    ends: tuple[Array, Array] | None
-    origin: str
-
-    @property
-    def curve(self) -> Curve:
-        """In the form that the simulator reads."""
-        return SIZES_B.tolist(), self.time_s.tolist()
-
-    def at_end(self, end: int) -> Reduction:
-        """At one end of the interval; as it is without one."""
-        return self if self.ends is None else replace(self, time_s=self.time_s * self.ends[end], ends=None)
-
-
-@dataclass(frozen=True)
 class MeasuredMessages:
     """Messages of a locality, the largest that was measured (bytes), and what stands in for the usual ones."""
 
@@ -271,9 +274,7 @@ def measured_reduction(machine: Machine, origin: str) -> Reduction | None:
     """Of the nearest ranks, as those of a full node are; None where none was measured."""
     for locality in LOCALITIES:
         if entries := _entries(machine, locality, REDUCTION):
-            return Reduction(
-                np.maximum(_times(entries[0]), 0.0), _ends(entries[0]), f"{origin}, {locality}: {REDUCTION}"
-            )
+            return Reduction(**vars(_timed(entries[0])), origin=f"{origin}, {locality}: {REDUCTION}")
     return None
 
 
@@ -294,24 +295,15 @@ def measured_messages(
     if rates:
         messages = _with_rate(messages, rates[0], origin)
     if writing := _alike(machine, entry, WRITTEN):
-        ends = _ends(writing[0])
-        messages = replace(
-            messages,
-            ends=None if ends is None else messages.ends,
-            written_s=_written_s(writing[0], messages.one_way_s),
-            written_ends=ends,
-        )
+        messages = replace(messages, just_written=_just_written(writing[0], messages.one_way_s))
     if meeting := _alike(machine, entry, "pingping"):
-        ends = _ends(meeting[0])
-        messages = replace(
-            messages,
-            ends=None if ends is None else messages.ends,
-            both_ways_s=_times(meeting[0]),
-            both_ways_ends=ends,
-        )
+        messages = replace(messages, both_ways=_timed(meeting[0]))
         if rates and rates[0].operation == "bidirectional":
             # What both directions share is in it, and comes again with each message of either.
             messages = replace(messages, between_s=messages.between_s / (1 + messages.longer_share))
+    if any(each is not None and each.ends is None for each in (messages.just_written, messages.both_ways)):
+        # Nor has the whole an interval then.
+        messages = replace(messages, ends=None)
     said = [
         text
         for several in filter(None, (entries, rates, writing, meeting))
@@ -325,11 +317,12 @@ def _largest_B(entry: Entry) -> int | None:
     return max((point.size_B for point in entry.measurements.points), default=None)
 
 
-def _written_s(entry: Entry, one_way_s: Array) -> Array:
-    """Times of messages that were just written; beyond the largest measured they are as much longer as that."""
-    longer_s, last = _times(entry) - one_way_s, int(np.searchsorted(SIZES_B, _largest_B(entry) or 0))
+def _just_written(entry: Entry, one_way_s: Array) -> Timed:
+    """Messages that were just written; beyond the largest measured they are as much longer as that."""
+    timed, last = _timed(entry), int(np.searchsorted(SIZES_B, _largest_B(entry) or 0))
+    longer_s = timed.time_s - one_way_s
     longer_s[last + 1 :] = longer_s[min(last, longer_s.size - 1)]
-    return np.asarray(one_way_s + longer_s)
+    return replace(timed, time_s=one_way_s + longer_s)
 
 
 def _link_latency(machine: Machine, entry: Entry) -> LinkLatency | None:
@@ -399,6 +392,10 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
 def _times(entry: Entry) -> Array:
     """Seconds of a message at each of SIZES_B, as `hockney predict` answers."""
     return corrected(entry.fits["piecewise"], SIZES_B, entry.measured)
+
+
+def _timed(entry: Entry) -> Timed:
+    return Timed(np.maximum(_times(entry), 0.0), _ends(entry))
 
 
 def _ends(entry: Entry) -> tuple[Array, Array] | None:
