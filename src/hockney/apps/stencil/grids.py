@@ -79,9 +79,8 @@ def parse_grids(texts: Sequence[str], ranks: Sequence[int]) -> list[Grid]:
     """
     if not texts and not ranks:
         raise RequestError("no grid is given", "give --grid 4x3x2, or --ranks 24 --grid all")
+    expect_all_alone(texts)
     if "all" in texts or not texts:
-        if len(texts) > 1:
-            raise RequestError("--grid all holds every other grid", "leave the others out")
         if not ranks:
             raise RequestError("--grid all needs --ranks", "for example --ranks 48")
         return [grid for count in ranks for grid in factorisations(count)]
@@ -89,6 +88,12 @@ def parse_grids(texts: Sequence[str], ranks: Sequence[int]) -> list[Grid]:
     for grid in grids if ranks else ():
         check_ranks(grid, ranks)
     return grids
+
+
+def expect_all_alone(grids: Sequence[object]) -> None:
+    """RequestError where `all` stands beside others."""
+    if "all" in grids and len(grids) > 1:
+        raise RequestError("--grid all holds every other grid", "leave the others out")
 
 
 def check_ranks(grid: Grid, ranks: Sequence[int]) -> None:

@@ -10,7 +10,14 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.apps.repetitions import Repetitions, repetitions
-from hockney.apps.stencil.grids import Grid, check_ranks, factorisations, parse_grid, smallest_surface
+from hockney.apps.stencil.grids import (
+    Grid,
+    check_ranks,
+    expect_all_alone,
+    factorisations,
+    parse_grid,
+    smallest_surface,
+)
 from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.predict.options import MessageCosts
@@ -113,8 +120,7 @@ class StencilStudy(BaseModel):
 
     @model_validator(mode="after")
     def _has_the_ranks_of_its_grids(self) -> Self:
-        if "all" in self.grids and len(self.grids) > 1:
-            raise RequestError("--grid all holds every other grid", "leave the others out")
+        expect_all_alone(self.grids)
         for grid in self._named:
             check_ranks(grid, self.ranks)
         return self
