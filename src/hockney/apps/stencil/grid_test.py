@@ -1,4 +1,4 @@
-"""Whether the process grid matters: tests over configurations that sum the same matrices on as many ranks.
+"""Whether the process grid matters: tests over configurations that do the same work on as many ranks.
 
 A configuration is a grid and a split. What is compared are the means of visits: a sweep visits each
 configuration once a round, in a new order each time, so that rounds are blocks (Friedman's test). Without rounds
@@ -67,7 +67,7 @@ class Configuration:
 
     `values_s` are independent: the mean of each visit where there were several, else the repetitions. Empty where
     only the interval of the mean is known. `rounds` are the visits' launches and numbers, empty without. `size`:
-    what is summed and where, in words; `loads`: elements of the ranks.
+    the work and where it is done, in words; `loads`: elements of the ranks.
     """
 
     grid: str
