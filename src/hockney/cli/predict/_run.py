@@ -66,7 +66,7 @@ def _tolerated(row: api.Tolerance) -> Iterator[str]:
     counts = f"{row.per_latency:g} L + {row.per_overhead:g} o + {row.per_gap_per_B:.4g} B·G"
     yield f"messages of locality {row.locality}: {counts} are on the critical path"
     if row.is_reordered:
-        yield "  messages that share a link or a processor change their order on the way: between, it may be longer"
+        yield "  messages that share a link or a processor change their order on the way there"
     for by_latency, by_rate in zip(row.latency_limits, row.bandwidth_limits, strict=True):
         reached = []
         if by_latency.added_latency_s is not None:

@@ -61,7 +61,7 @@ class Tolerance:
     latency_curve: Sequence[tuple[float, float]] = ()
     bandwidth_curve: Sequence[tuple[float, float]] = ()
     is_reordered: bool = False
-    """Whether a curve is not convex: messages that share something changed their order. Each point was replayed."""
+    """Whether a curve is not convex, as messages that share something change order. Each point was replayed."""
 
 
 @dataclass
