@@ -170,7 +170,7 @@ def test_a_default_that_a_file_of_parameters_forced_is_none(
         ("mpich_cvars", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", ""),
         ("mpich_json", "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", "--export=ALL,MPIR_CVAR_BCAST_DEVICE_COLLECTIVE=0"),
         ("intel_env", "I_MPI_ADJUST_BCAST", ""),
-        ("intel_json", "I_MPI_TUNING", ""),
+        ("intel_env", "I_MPI_TUNING", ""),
     ],
 )
 def test_what_the_user_chose_is_no_default(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from hockney.records.keys import COLLECTIVES
@@ -18,7 +17,6 @@ from hockney.tune.rules import Method, Rule, by_operation, joined
 from hockney.tune.targets.base import Malformed, Reader, RuleForm, exports, lines_of, targets
 
 VARIABLE = "I_MPI_ADJUST_"
-TUNING = "I_MPI_TUNING"
 MOST = 2**31 - 1
 """What stands for no bound."""
 _RANGE = re.compile(r"(\d+):(\d+)-(\d+)@(\d+)-(\d+)")
@@ -91,15 +89,16 @@ def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:  # noqa: ARG0
 
 def rivals(operation: str) -> list[str]:
     """The operation's variable, and what loads a file."""
-    return [VARIABLE + operation.upper(), TUNING]
+    return [VARIABLE + operation.upper(), "I_MPI_TUNING"]
 
-
-form = partial(RuleForm, banner="Intel MPI", versions=((2018,), ()), knows=knows, rivals=rivals)
-"""What both forms of Intel MPI share."""
 
 targets.register("intel_env")(
-    form(
+    RuleForm(
         title="Intel MPI's I_MPI_ADJUST variables",
+        banner="Intel MPI",
+        versions=((2018,), ()),
+        knows=knows,
+        rivals=rivals,
         refuses=refuses,
         write=write,
         read=read,
