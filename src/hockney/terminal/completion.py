@@ -35,27 +35,26 @@ SKIMMED_B = 20_000_000
 IN_FOLDER = ("records.jsonl", "effects.jsonl", "apps.jsonl", "tidy.csv")
 
 
-def completer(
-    called: str, known: Callable[[], Iterable[str]] | None, own: Collection[str], paths: Mapping[str, str]
-) -> Callable[..., list[str]] | None:
-    """The function that a shell asks; None where nothing is known.
+def completions(
+    context: typer.Context,
+    incomplete: str,
+    called: str,
+    known: Callable[[], Iterable[str]] | None,
+    own: Collection[str],
+    paths: Mapping[str, str],
+) -> list[str]:
+    """What a shell offers for an option; of several words with commas between, for the last.
 
     `called` is the option, `known` are words that it always takes, and `own` those of its type, of which those in
     the file are offered alone where a file is named. `paths` are the parameters of the verb that are paths, with
-    what they are called. Of several words with commas between, the last is completed.
+    what they are called.
     """
-    if known is None and not own and called not in COLUMNS:
-        return None
-
-    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
-        before, comma, begun = incomplete.rpartition(",")
-        # Arguments are not assigned yet, as the word of the option is missing.
-        at_hand = [*_named(ctx.params, paths), *map(Path, ctx.args)]
-        found = [name for path in at_hand for name in names(path, called)]
-        offered = [*found, *(known() if known is not None else () if found else own)]
-        return [f"{before}{comma}{word}" for word in dict.fromkeys(offered) if word.startswith(begun)]
-
-    return complete
+    before, comma, begun = incomplete.rpartition(",")
+    # Arguments are not assigned yet, as the word of the option is missing.
+    at_hand = [*_named(context.params, paths), *map(Path, context.args)]
+    found = [name for path in at_hand for name in names(path, called)]
+    offered = [*found, *(known() if known is not None else () if found else own)]
+    return [f"{before}{comma}{word}" for word in dict.fromkeys(offered) if word.startswith(begun)]
 
 
 def _named(values: Mapping[str, Value], paths: Mapping[str, str]) -> list[Path]:

@@ -35,7 +35,6 @@ from hockney.fields import (
     several,
 )
 from hockney.terminal import say
-from hockney.terminal.completion import completer
 from hockney.vocabulary import MEANINGS, Meaning
 
 _leave_alone = cache(gc.freeze)
@@ -272,12 +271,19 @@ def _option(
         flags = option.flags or (f"{called}/--no-{called[2:]}" if kind is bool else called,)
         declare = partial(typer.Option, *flags)
         metavar = option.metavar or ("<path>" if _is_path(info) else _WORDS.get(kind))
+
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        # Nobody but a shell asks.
+        from hockney.terminal.completion import completions
+
+        return completions(ctx, incomplete, called, option.known, _words(info.annotation), paths)
+
     declared = declare(
         help=escape(says),
         metavar=metavar,
         min=least,
         max=most,
-        autocompletion=completer(called, option.known, _words(info.annotation), paths),
+        autocompletion=complete,
         rich_help_panel=option.panel or (meaning.panel if has_panels else "") or None,
     )
     return _parameter(name, Annotated[annotation, declared], default)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.command_line import answer, outcome
+from tests.command_line import outcome
 
 GIVEN = {
     "--serial-time": "15.3276s",
@@ -122,7 +122,7 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
         (["--grid", "24x1x1", "--bytes", "8"], "No such option: --bytes"),
         (["--grid", "24x1x1", "--machine", "m.json"], "stands in place of --machine"),
         (["--grid", "24x1x1", "--cell-time", "1ns"], "--cell-time means nothing"),
-        (["--table", "nowhere", "--serial-time", "1s"], "--serial-time means nothing with --table"),
+        (["--grid", "24x1x1", "--table", "folder"], "--table means nothing for the formulas"),
     ],
 )
 def test_a_wrong_request_is_one_line(run: Run, words: list[str], message: str) -> None:
@@ -132,20 +132,3 @@ def test_a_wrong_request_is_one_line(run: Run, words: list[str], message: str) -
     code, out, _ = run(*words, "--json")
     assert code == 2
     assert message in json.loads(out)["error"]["message"]
-
-
-def test_runs_of_another_program_are_no_runs_of_this_one(tmp_path: Path) -> None:
-    """The same cubes on one rank and two, solved by CG ten times as slowly, stand in the same folder."""
-    rows = "ranks,grid,subdomain,mlups\n1,1x1x1,100,100\n2,2x1x1,100,190\n"
-    (tmp_path / "jacobi.csv").write_text(rows, encoding="utf-8")
-    folder = tmp_path / "runs"
-    answer("import", str(tmp_path / "jacobi.csv"), "-o", str(folder))
-    words = ("--model", "weak_scaling_jacobi", "--network", "1us,10GB/s", "--table", str(folder))
-    alone = answer("predict", "jacobi", *words)
-    lines = (folder / "apps.jsonl").read_text(encoding="utf-8").splitlines()
-    others = [json.loads(line) for line in lines]
-    for run in others:
-        run |= {"operation": "cg", "time_s": 10 * run["time_s"], "answer": {"iterations": 3}}
-    text = "\n".join([*map(json.dumps, others), *lines]) + "\n"
-    (folder / "apps.jsonl").write_text(text, encoding="utf-8")
-    assert answer("predict", "jacobi", *words) == alone

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.factories import written
 
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.sum3d.collectives import MeasuredCollectives
 from hockney.apps.sum3d.model import predict_sum3d, usual_cache
 from hockney.errors import RequestError
 from hockney.machine.file import Host, HostCache, load
@@ -107,64 +105,6 @@ def test_matrices_larger_than_the_caches_come_from_memory(
     assert usual_cache(machine, size) == expected
     only_warm = [entry for entry in machine.point_to_point if entry.cache != "off"]
     assert usual_cache(machine.model_copy(update={"point_to_point": only_warm}), size) == "warm"
-
-
-HEADER = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,cache"
-
-
-def measured(tmp_path: Path, *rows: str) -> MeasuredCollectives:
-    path = written(tmp_path / "t.csv", "\n".join([HEADER, *(f"s,m,{row}" for row in rows)]) + "\n")
-    return MeasuredCollectives.of(path)
-
-
-def test_scatter_and_gather_may_be_measured_ones(tmp_path: Path) -> None:
-    # Blocks of 400 doubles, 3200 B: between 1600 and 6400 B, the geometric mean of 10 and 40 µs.
-    rows = [f"{name},default,core,1,2,2,{size},completion,{us},0,warm" for name, size, us in (
-        ("scatter", 1600, 10), ("scatter", 6400, 40), ("gather", 3200, 7), ("gather", 100, 1),
-    )]  # fmt: skip
-    table = measured(tmp_path, *rows, "scatter,binomial,core,1,2,2,3200,completion,999,0,warm")
-    made = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
-    assert (made.scatter_s, made.gather_s) == pytest.approx((40e-6, 7e-6))
-    # Rank 0's copy is in the measured time; three passes of the sum are not.
-    assert made.compute_s == pytest.approx(24 * 400 / MEMORY_B_PER_S)
-    assert made.algorithm == "measured"
-
-
-def test_scatters_of_several_mappings_are_not_pooled(tmp_path: Path) -> None:
-    rows = [
-        f"{name},default,{mapping},1,2,2,3200,completion,{us},0,warm"
-        for name in ("scatter", "gather")
-        for mapping, us in (("core", 1), ("node", 10), ("socket", 100))
-    ]
-    table = measured(tmp_path, *rows)
-    with pytest.raises(RequestError, match="several values of mapping: core, node, socket"):
-        predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
-
-
-@pytest.mark.parametrize(("count", "is_bounded"), [(5, False), (6, True)])
-def test_the_range_of_too_few_repeats_is_no_interval(tmp_path: Path, count: int, is_bounded: bool) -> None:
-    # The range of n values holds the median with 1 − 2 · 2⁻ⁿ: 94 % of five, 97 % of six.
-    rows = [
-        f"{name},default,core,1,2,2,3200,completion,{10 + repeat},{repeat},warm"
-        for name in ("scatter", "gather")
-        for repeat in range(count)
-    ]
-    table = measured(tmp_path, *rows)
-    made = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
-    assert (made.low_s is not None) is is_bounded
-
-
-def test_what_was_not_measured_is_not_made_up(tmp_path: Path) -> None:
-    rows = [f"{name},default,core,1,2,2,100,completion,5,0,warm" for name in ("scatter", "gather")]
-    table = measured(tmp_path, *rows)
-    with pytest.raises(RequestError, match="on 4 ranks"):
-        predict_sum3d(SIZE, Grid(4, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
-    with pytest.raises(RequestError, match="none near blocks of"):
-        predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S, measured=table)
-    with pytest.raises(RequestError, match="holds no gather"):
-        measured(tmp_path, rows[0])
-    with pytest.raises(RequestError, match="nothing says what messages take"):
-        predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", None, MEMORY_B_PER_S)
 
 
 def test_making_elements_and_new_memory_are_further_terms() -> None:

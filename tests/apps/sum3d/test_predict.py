@@ -57,11 +57,6 @@ def test_text_says_loads_and_shares(run: Run) -> None:
         (("5", "5", "5", "--ranks", "2", "--split", "rows", *MEMORY), "unknown --split"),
         (("5", "5", "5", "--ranks", "2", "--locality", "numa", *MEMORY), "no messages of locality 'numa'"),
         (("5", "5", "5", "--ranks", "2", "--algorithm", "ring", *MEMORY), "no algorithm 'ring'"),
-        (
-            ("5", "5", "5", "--ranks", "2", *MEMORY, "--table", "t.csv", "--algorithm", "binomial"),
-            "--algorithm means nothing with --table",
-        ),
-        (("5", "5", "5", "--ranks", "2", *MEMORY, "--table", "t.csv", "--network", "1us"), "with --table"),
         (("5", "5", "5", "--ranks", "2", "--memory-bandwidth", "10 parsecs"), "not a rate"),
         (("5", "5", "5", "--ranks", "2", "--memory-bandwidth", "0B/s"), "without bandwidth"),
     ],

@@ -129,7 +129,7 @@ class JacobiCase(StencilCase):
 
 
 OF_FORMULAS = {
-    "model", "serial_time_s", "network", "subdomain", "grids", "ranks", "runs", "machine", "where", "system",
+    "model", "serial_time_s", "network", "subdomain", "grids", "ranks", "machine", "where", "system",
     "mapping", "ppn",
 }  # fmt: skip
 """Fields of a case that mean something for the formulas of --model."""
@@ -153,17 +153,15 @@ APP = App(
 Each grid's exchange is simulated, message by message, with the machine's costs. The time of a cell comes from
 runs of `hockney run jacobi`, or from --cell-time. With --table communication is calibrated on them, too.
 
-With --model a formula is evaluated: for --serial-time, --subdomain and --grid, or for runs, whose P stands
-beside the formula's. Latency and bandwidth are those of --network, or of --machine at the locality of
-neighbours.""",
+With --model a formula is evaluated for --serial-time, --subdomain and --grid. Latency and bandwidth are those of
+--network, or of --machine at the locality of neighbours.""",
         "hockney predict jacobi --size 800 --ranks 48 --grid all --cell-time 0.9ns\n"
         "hockney predict jacobi --size 800 --ranks 48 --grid all --table folder --machine machine.json --json\n"
         f"{EXAMPLE} --json\n"
         "hockney predict jacobi --serial-time 15.3276s --network 0.98us,12185MB/s --subdomain 1200 "
         "--ranks 48 --grid all --model weak_scaling_jacobi_per_message\n"
         "hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine "
-        "orfeo_thin --where locality=network --grid 12x1x1 --grid 24x1x1\n"
-        "hockney predict jacobi --model weak_scaling_jacobi --table folder --machine machine.json",
+        "orfeo_thin --where locality=network --grid 12x1x1 --grid 24x1x1",
         {"case": JacobiCase},
     ),
     unit="a sweep",

@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.app import EXAMPLE, FORMULAS, OF_FORMULAS, Formula, JacobiCase
 from hockney.apps.jacobi.links import FormulaLinks
 from hockney.apps.jacobi.printed import (
@@ -23,7 +22,6 @@ from hockney.apps.jacobi.printed import (
     weak_scaling,
 )
 from hockney.apps.jacobi.printed import predict as predict_formula
-from hockney.apps.jacobi.scaling import Compared, case_of, compare, side_of, stated_links
 from hockney.apps.stencil.choice import SHARES
 from hockney.apps.stencil.grids import Grid, by_ranks, parse_grids
 from hockney.apps.stencil.predict import (
@@ -31,19 +29,15 @@ from hockney.apps.stencil.predict import (
     GridsOfSeveralNumbers,
     predict_grids,
 )
-from hockney.apps.stencil.scaling import MeasuredGrid, scaling_tables
 from hockney.apps.stencil.surroundings import ranks_on_core, shared_cores
 from hockney.errors import RequestError
 from hockney.fields import refuse_written
 from hockney.machine.file import load
 from hockney.machine.placement import placement
-from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.network_figures import has_machine, refuse_places
 from hockney.progress import Progress
-from hockney.records.folder import Campaign
-from hockney.report.app_sections import is_readable
 from hockney.report.application import AppAnswer
 from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
@@ -51,8 +45,8 @@ from hockney.units import counted, format_time, percent
 
 SHOWN = 3
 """Grids of one place that a line of text names."""
-SourceOfLinks = Callable[[Grid, str], Links]
-"""λ and B of a grid, by the launch that it ran in."""
+SourceOfLinks = Callable[[Grid], Links]
+"""λ and B of a grid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,58 +131,21 @@ class FormulaOfOneNumber(FormulaOfSeveralNumbers, RankedFormula):
     predictions: Annotated[list[RankedFormula], Field(exclude=True)]
 
 
-@dataclass(frozen=True)
-class FormulaBesideRuns(AppAnswer):
-    """Tables of runs beside the formula, whose T_s is their own run on one rank."""
-
-    operation: str
-    model: str
-    formula: str
-    tables: list[Compared]
-    warnings: list[str]
-
-    def text(self) -> Iterator[str | Table]:
-        """Each table, with the errors of both the formula and N P₁."""
-        yield f"jacobi — {self.model}\n  {self.formula}"
-        for compared in self.tables:
-            yield f"\n{compared.name}"
-            case = case_of(compared.table, NO_MESSAGES)
-            if case is not None and compared.one_rank_mlups is not None:
-                yield f"  P₁ = {compared.one_rank_mlups.value:.2f} MLUP/s, T_s = {case.serial_time_s:.6g} s"
-            else:
-                yield "  no run on one rank: neither P₁ nor the formula is known"
-            yield from (f"  {words}" for words in compared.links)
-            yield from (f"  not by the formula: {why}" for why in compared.lacking)
-            yield compared.shown("")
-            errors = compared.errors
-            if errors.formula_median is not None:
-                formula, ideal = (
-                    f"median {percent(middle or 0.0)}, largest {percent(largest or 0.0)}"
-                    for middle, largest in (
-                        (errors.formula_median, errors.formula_largest),
-                        (errors.ideal_median, errors.ideal_largest),
-                    )
-                )
-                yield f"|error| of P: formula {formula}; N·P₁ {ideal}"
-
-
-JacobiPrediction = (
-    GridsOfOneNumber | GridsOfSeveralNumbers | FormulaOfOneNumber | FormulaOfSeveralNumbers | FormulaBesideRuns
-)
+JacobiPrediction = GridsOfOneNumber | GridsOfSeveralNumbers | FormulaOfOneNumber | FormulaOfSeveralNumbers
 
 
 def predict(progress: Progress, case: JacobiCase) -> JacobiPrediction:
-    """Grids by simulation; by a formula where it is asked for, alone or beside runs."""
+    """Grids by simulation; by a formula where it is asked for."""
     if case.model is None:
         if case.serial_time_s is not None:
             raise RequestError("--serial-time needs --model", f"known: {', '.join(FORMULAS)}")
         return predict_grids(progress, case)
     refuse_written(case, "for the formulas of --model", but=OF_FORMULAS)
-    return (_predict if case.runs is None else _compare)(case, case.model)
+    return _predict(case, case.model)
 
 
 def _source(case: JacobiCase) -> SourceOfLinks | None:
-    """λ and B, by the launch of runs where there is one; None where neither numbers nor a file are given.
+    """λ and B of a grid; None where neither numbers nor a file are given.
 
     RequestError for half of the numbers, and for numbers beside a machine file.
     """
@@ -199,7 +156,7 @@ def _source(case: JacobiCase) -> SourceOfLinks | None:
                 "--network stands in place of --machine and --system in a formula", "leave one of both out"
             )
         links_as_given = Links.given(latency_s, rate_B_per_s, "as given")
-        return lambda _grid, _launch: links_as_given
+        return lambda _: links_as_given
     if latency_s is not None or rate_B_per_s is not None:
         raise RequestError(
             f"jacobi by {case.model} needs a latency and a bandwidth: --network", f"for example {EXAMPLE}"
@@ -211,15 +168,10 @@ def _source(case: JacobiCase) -> SourceOfLinks | None:
         return None
     where = parse_where(case.where)
     links = FormulaLinks(load(case.machine), where.pop("locality", ""), where)
-    launches = {}
-    if case.runs is not None:
-        launches = {launch.id: launch for launch in Campaign.open(case.runs).launches()}
 
-    def of_machine(grid: Grid, launch_id: str) -> Links:
-        if system is not None:
-            return links(grid, placement(system, case.mapping, grid.ranks, None, case.ppn))
-        launch = launches.get(launch_id)
-        return links(grid, placement_of_launch(launch, grid.ranks) if launch and launch.ranks else None)
+    def of_machine(grid: Grid) -> Links:
+        place = None if system is None else placement(system, case.mapping, grid.ranks, None, case.ppn)
+        return links(grid, place)
 
     return of_machine
 
@@ -240,7 +192,7 @@ def _predict(case: JacobiCase, name: Formula) -> JacobiPrediction:
     cases: dict[Grid, WeakScalingCase] = {}
     predictions: dict[Grid, PrintedPrediction] = {}
     for grid in grids:
-        links = source(grid, "")
+        links = source(grid)
         cases[grid] = WeakScalingCase(
             case.subdomain or 0,
             case.serial_time_s or 0.0,
@@ -273,40 +225,6 @@ def _predict(case: JacobiCase, name: Formula) -> JacobiPrediction:
 def _ranked(ranks: int, grids: list[PrintedPrediction]) -> RankedFormula:
     tied = [str(grid.grid) for grid in grids[1:] if grid.place == 1]
     return RankedFormula(**vars(grids[0]), ranks=ranks, tied=tied, grids=grids)
-
-
-def _compare(case: JacobiCase, name: Formula) -> FormulaBesideRuns:
-    """Each table of the runs beside the formula, whose T_s is their own run on one rank."""
-    assert case.runs is not None
-    for option, value in (("--serial-time", case.serial_time_s), ("--grid", case.grids or None)):
-        if value is not None:
-            raise RequestError(f"{option} means nothing with --table", "leave it out: the runs say it")
-    model, source = MODELS[name], _source(case)
-    campaign = Campaign.open(case.runs)
-    runs = [run for run in campaign.apps() if run.operation == "jacobi" and is_readable(run, JacobiAnswer)]
-    tables = [
-        table
-        for table in scaling_tables(runs)
-        if (side := side_of(table)) is not None and case.subdomain in (None, side)
-    ]
-    if not tables:
-        raise RequestError(
-            f"{case.runs} has no runs in which every rank has the same cube, on several numbers of ranks",
-            f"make them: `hockney run jacobi --subdomain 200 --ranks 1,2,4 -o {case.runs}`",
-        )
-
-    def links_of(run: MeasuredGrid) -> Links:
-        if source is not None:
-            return source(run.grid, run.record.launch)
-        if (stated := stated_links(run.record)) is not None:
-            return stated
-        raise RequestError(
-            "nothing says the latency and the bandwidth of messages",
-            "give --machine FILE, or --network LATENCY,BANDWIDTH",
-        )
-
-    compared = [compare(table, model, links_of) for table in tables]
-    return FormulaBesideRuns("jacobi", name, model.formula, compared, campaign.warnings)
 
 
 def _best(places: Sequence[list[PrintedPrediction]]) -> list[str]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import Annotated
-
-from pydantic import Field
 
 from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.printed import NO_MESSAGES, HaloModel, Links, PrintedPrediction, WeakScalingCase, predict
@@ -17,6 +14,7 @@ from hockney.models.base import Parameter
 from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Column, signed_percent, table
 from hockney.report.tables import Table
+from hockney.units import percent
 
 
 def side_of(table: ScalingTable) -> int | None:
@@ -48,38 +46,24 @@ LinksOf = Callable[[MeasuredGrid], Links]
 
 @dataclass(frozen=True)
 class ComparedGrid:
-    """P of a run and N P₁/P, beside the formula; `error` of its P, relative to the measured one."""
+    """A run beside the formula, where that says something of it."""
 
-    ranks: int
-    grid: str
-    measured_mlups: Parameter
-    measured_ratio: Parameter | None
+    run: MeasuredGrid
     predicted: PrintedPrediction | None
-    error: float | None
 
-
-@dataclass(frozen=True)
-class FormulaErrors:
-    """Median and largest |error| of P: by the formula, and by the baseline N P₁, where ranks lose nothing."""
-
-    formula_median: float | None
-    formula_largest: float | None
-    ideal_median: float | None
-    ideal_largest: float | None
+    @property
+    def error(self) -> float | None:
+        """Of P by the formula, relative to the measured one."""
+        return None if self.predicted is None else self.predicted.mlups / self.run.mlups.value - 1
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A table beside the formula. `lacking`: why the formula says nothing of some runs. P in 10⁶ updates/s."""
+    """A table beside the formula. `lacking`: why the formula says nothing of some runs."""
 
-    name: str
-    scaling: str
-    subdomain: int | None
-    one_rank_mlups: Parameter | None
+    table: ScalingTable
     rows: list[ComparedGrid]
-    errors: FormulaErrors
     lacking: list[str]
-    table: Annotated[ScalingTable, Field(exclude=True)]
 
     @property
     def links(self) -> list[str]:
@@ -87,9 +71,26 @@ class Compared:
         links = [row.predicted.links for row in self.rows if row.predicted is not None]
         return list(dict.fromkeys(link.words for link in links if link is not None and link is not NO_MESSAGES))
 
-    def shown(self, caption: str) -> Table:
+    @property
+    def errors(self) -> tuple[list[float], list[float]]:
+        """|error| of P by the formula, and of the baseline N P₁, where ranks lose nothing."""
+        ratios = (row.run.ratio for row in self.rows)
+        return (
+            [abs(row.error) for row in self.rows if row.error is not None],
+            [abs(ratio.value - 1) for ratio in ratios if ratio is not None],
+        )
+
+    def shown(self) -> Table:
         """A row for each run, the formula beside what was measured."""
-        return table(caption, self.rows, COLUMNS)
+        is_weak, alone = self.table.is_weak, self.table.alone
+        what = "weak scaling, each rank's box" if is_weak else "strong scaling, the whole box"
+        first = "" if alone is None else f"; P₁ = {alone.mlups.value:.5g} MLUP/s"
+        formula, ideal = (
+            f"median {percent(median(errors))}, largest {percent(max(errors))}" if errors else ""
+            for errors in self.errors
+        )
+        judged = f"; |error| of P: formula {formula}; N·P₁ {ideal}" if formula else ""
+        return table(f"{what} {self.table.name}{first}{judged}", self.rows, COLUMNS)
 
 
 def _bounds(parameter: Parameter | None) -> str:
@@ -97,16 +98,16 @@ def _bounds(parameter: Parameter | None) -> str:
 
 
 COLUMNS: list[Column[ComparedGrid]] = [
-    Column("N", lambda row: str(row.ranks)),
-    Column("grid", lambda row: row.grid, is_text=True),
+    Column("N", lambda row: str(row.run.grid.ranks)),
+    Column("grid", lambda row: str(row.run.grid), is_text=True),
     Column("k", lambda row: str(row.predicted.k) if row.predicted else ""),
     Column("c", lambda row: f"{row.predicted.halo_B / 1e6:.4g} MB" if row.predicted else ""),
     Column("P, formula", lambda row: f"{row.predicted.mlups:.3f}" if row.predicted else ""),
     Column("N·P₁/P, formula", lambda row: f"{row.predicted.ratio:.3f}" if row.predicted else ""),
-    Column("P, measured", lambda row: f"{row.measured_mlups.value:.3f}"),
-    Column("95 % interval of P", lambda row: _bounds(row.measured_mlups)),
-    Column("N·P₁/P, measured", lambda row: f"{row.measured_ratio.value:.3f}" if row.measured_ratio else ""),
-    Column("95 % interval", lambda row: _bounds(row.measured_ratio)),
+    Column("P, measured", lambda row: f"{row.run.mlups.value:.3f}"),
+    Column("95 % interval of P", lambda row: _bounds(row.run.mlups)),
+    Column("N·P₁/P, measured", lambda row: f"{row.run.ratio.value:.3f}" if row.run.ratio else ""),
+    Column("95 % interval", lambda row: _bounds(row.run.ratio)),
     Column("error of the formula", lambda row: "" if row.error is None else signed_percent(row.error)),
 ]
 
@@ -122,18 +123,5 @@ def compare(table: ScalingTable, model: HaloModel, links_of: LinksOf) -> Compare
                 predicted = predict(model, case, run.grid, links)
         except RequestError as refused:
             lacking.append(refused.message)
-        error = None if predicted is None else predicted.mlups / run.mlups.value - 1
-        rows.append(ComparedGrid(run.grid.ranks, str(run.grid), run.mlups, run.ratio, predicted, error))
-    formula = [abs(row.error) for row in rows if row.error is not None]
-    ideal = [abs(row.measured_ratio.value - 1) for row in rows if row.measured_ratio is not None]
-    ends = [(median(errors), max(errors)) if errors else (None, None) for errors in (formula, ideal)]
-    return Compared(
-        table.name,
-        table.scaling,
-        side_of(table),
-        table.alone.mlups if table.alone else None,
-        rows,
-        FormulaErrors(*ends[0], *ends[1]),
-        list(dict.fromkeys(lacking)),
-        table,
-    )
+        rows.append(ComparedGrid(run, predicted))
+    return Compared(table, rows, list(dict.fromkeys(lacking)))

@@ -43,7 +43,7 @@ def section(runs: Runs) -> Contribution:
     page = contribution.sections[0]
     tables = scaling_tables([record for record in runs.records if is_readable(record, JacobiAnswer)])
     compared = beside_formula(tables, runs)
-    page.tables += [beside.shown(_caption(beside.table)) for beside in compared]
+    page.tables += [beside.shown() for beside in compared]
     sources = dict.fromkeys(origin for beside in compared for origin in beside.links)
     notes = [ABOUT_TABLES if compared else "", f"Used: {'; '.join(sources)}." if sources else ""]
     notes += [
@@ -52,12 +52,6 @@ def section(runs: Runs) -> Contribution:
     page.note = " ".join(filter(None, [page.note, *notes]))
     add_scaling(APP, tables, runs, contribution)
     return contribution
-
-
-def _caption(table: ScalingTable) -> str:
-    what = "weak scaling, each rank's box" if table.is_weak else "strong scaling, the whole box"
-    first = "" if table.alone is None else f"; P₁ = {table.alone.mlups.value:.5g} MLUP/s"
-    return f"{what} {table.name}{first}"
 
 
 def beside_formula(tables: Sequence[ScalingTable], runs: Runs) -> list[Compared]:

@@ -108,10 +108,6 @@ class Sum3dCase(NetworkOptions, MachineFile):
             read=parse_rate,
         ),
     ] = None
-    table: Annotated[
-        Path | None,
-        Option("Campaign or tidy table with scatter and gather on as many ranks."),
-    ] = None
     locality: Annotated[str, Option("How far rank 0 is from the others. [default: the farthest measured]")] = ""
     algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
 

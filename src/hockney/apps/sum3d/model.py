@@ -8,7 +8,6 @@ from pydantic import computed_field
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import loads
-from hockney.apps.sum3d.collectives import MeasuredCollectives
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
@@ -27,10 +26,7 @@ COPIED_B = 2 * ELEMENT_B
 
 @dataclass(frozen=True)
 class Sum3dPrediction:
-    """Seconds of one cycle by part; `block_B` is the largest process's part of one matrix.
-
-    `low_s`, `high_s`: the 95 % interval, as far as scatter and gather were measured with one; else None.
-    """
+    """Seconds of one cycle by part; `block_B` is the largest process's part of one matrix."""
 
     ranks: int
     block_B: int
@@ -42,8 +38,6 @@ class Sum3dPrediction:
     pack_s: float
     warnings: tuple[str, ...]
     generate_s: float = 0.0
-    low_s: float | None = None
-    high_s: float | None = None
 
     @computed_field
     @property
@@ -56,13 +50,11 @@ def predict_sum3d(
     size: Extents,
     grid: Grid,
     split: str,
-    costs: MachineCosts | None,
+    costs: MachineCosts,
     bandwidth_B_per_s: float,
     *,
     sum_bandwidth_B_per_s: float | None = None,
     algorithm: str = "linear",
-    measured: MeasuredCollectives | None = None,
-    cache: str = "warm",
     generation_s: float = 0.0,
     fresh_s: float = 0.0,
 ) -> Sum3dPrediction:
@@ -72,58 +64,36 @@ def predict_sum3d(
     where others' caches hold what it writes: the memory's where it is not given.
 
     Scatter and gather are schedules of that name for blocks of the largest load, and rank 0's copy of its own
-    part; where they were `measured` (with `cache`), those times, which hold that copy. `generation_s`: what rank
-    0 needs to make both matrices, where each cycle does; all wait for it. `fresh_s`: what the first write into a
-    new part takes more, where each cycle has new memory for three. For `blocks` rank 0 also puts the elements of
-    three matrices in order, by hand or in the datatype.
-    RequestError for what cannot be split, for an algorithm that only one of the two has, and without either costs
-    or measured collectives.
+    part. `generation_s`: what rank 0 needs to make both matrices, where each cycle does; all wait for it.
+    `fresh_s`: what the first write into a new part takes more, where each cycle has new memory for three. For
+    `blocks` rank 0 also puts the elements of three matrices in order, by hand or in the datatype.
+
+    RequestError for what cannot be split, and for an algorithm that only one of the two has.
     """
     of_ranks = loads(size, grid, split)
     summing_B_per_s = bandwidth_B_per_s if sum_bandwidth_B_per_s is None else sum_bandwidth_B_per_s
     if not min(bandwidth_B_per_s, summing_B_per_s) > 0:
         raise RequestError("a memory without bandwidth holds nothing", "for example 10GB/s")
-    block_B = ELEMENT_B * max(of_ranks)
-    own_s = COPIED_B * of_ranks[0] / bandwidth_B_per_s
-    compute_s = READ_AND_WRITTEN_B * max(of_ranks) / summing_B_per_s + fresh_s
-    pack_s = 3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0
-    prediction = Sum3dPrediction(
-        ranks=grid.ranks,
-        block_B=block_B,
-        algorithm="measured",
-        origin="" if measured is None else str(measured.path),
-        scatter_s=0.0,
-        compute_s=compute_s,
-        gather_s=0.0,
-        pack_s=pack_s,
-        warnings=(),
-        generate_s=generation_s,
-    )
-    if measured is not None and grid.ranks > 1:
-        scatter, gather = (
-            measured.time_s(collective, grid.ranks, block_B, cache) for collective in ("scatter", "gather")
-        )
-        low_s, high_s = (prediction.time_s + 2 * (scatter[end] + fresh_s) + gather[end] for end in (1, 2))
-        prediction = replace(prediction, scatter_s=2 * (scatter[0] + fresh_s), gather_s=gather[0])
-        return replace(prediction, low_s=low_s, high_s=high_s) if low_s < high_s else prediction
-    if costs is None and grid.ranks == 1:
-        return replace(prediction, scatter_s=2 * (own_s + fresh_s), gather_s=own_s)
-    if costs is None:
-        raise RequestError("nothing says what messages take", "name a --machine, or a --table")
     gathering = {schedule.name for schedule in algorithms("gather")}
     known = [schedule.name for schedule in algorithms("scatter") if schedule.name in gathering]
     if algorithm not in known:
         raise RequestError(f"scatter and gather have no algorithm {algorithm!r}", f"known: {', '.join(known)}")
+    block_B = ELEMENT_B * max(of_ranks)
+    own_s = COPIED_B * of_ranks[0] / bandwidth_B_per_s
     scatter_s, gather_s = (
         _collective_s(collective, algorithm, grid.ranks, block_B, costs) for collective in ("scatter", "gather")
     )
-    return replace(
-        prediction,
+    return Sum3dPrediction(
+        ranks=grid.ranks,
+        block_B=block_B,
         algorithm=algorithm,
         origin=costs.origin,
         scatter_s=2 * (scatter_s + own_s + fresh_s),
+        compute_s=READ_AND_WRITTEN_B * max(of_ranks) / summing_B_per_s + fresh_s,
         gather_s=gather_s + own_s,
+        pack_s=3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0,
         warnings=(*costs.warnings, *costs.assumptions(None, grid.ranks), *costs.beyond(block_B)),
+        generate_s=generation_s,
     )
 
 

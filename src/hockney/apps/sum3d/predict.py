@@ -10,14 +10,12 @@ from hockney.apps.stencil.grids import GridText, check_ranks
 from hockney.apps.stencil.loads import as_lines, loads, usual_grid
 from hockney.apps.sum3d.answer import PARTS
 from hockney.apps.sum3d.app import Sum3dCase
-from hockney.apps.sum3d.collectives import MeasuredCollectives
-from hockney.apps.sum3d.model import Sum3dPrediction, costs_of, predict_sum3d, usual_cache
+from hockney.apps.sum3d.model import Sum3dPrediction, costs_of, predict_sum3d
 from hockney.errors import RequestError
-from hockney.fields import refuse_written
 from hockney.predict.network_figures import figures_of, machine_of
 from hockney.progress import Progress
 from hockney.report.application import AppAnswer, Row
-from hockney.report.run_tables import Column, interval, table
+from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
 from hockney.units import Extents, counted, format_time, percent
 
@@ -48,18 +46,12 @@ class PredictedSum(Sum3dPrediction, AppAnswer):
             Column("share", lambda name: percent(self.shares[name]) if name in self.shares else ""),
         ]
         yield table("", [*self.shares, "all"], columns)
-        if reach := interval(self.low_s, self.high_s):
-            yield f"95 % of scatter and gather: {reach}"
 
     def rows(self) -> list[Row]:
         """A row as a table has it: the whole time and its parts in seconds, and what they were computed with."""
         left_out = ("warnings", "shares", "elements", "machine")
         own = {name: value for name, value in vars(self).items() if name not in left_out}
         return [{**own, "time_s": self.time_s, "size": str(Extents(*self.size)), "grid": str(self.grid)}]
-
-
-MESSAGES = ("locality", "algorithm", "network")
-"""Options that say what messages cost, which measured collectives hold."""
 
 
 def predict(_: Progress, case: Sum3dCase) -> PredictedSum:
@@ -80,24 +72,8 @@ def predict(_: Progress, case: Sum3dCase) -> PredictedSum:
             f"--locality {case.locality} says that no message goes between nodes",
             "leave out --network",
         )
-    if case.table is not None:
-        others = {*Sum3dCase.model_fields} - {*MESSAGES}
-        refuse_written(case, "with --table", hint="leave it out: the table says it", but=others)
-    machine = None if case.table and "machine" not in case.model_fields_set else machine_of(case)
-    messages, cache = None, "warm"
-    if machine is not None:
-        messages = costs_of(machine, str(case.machine), case.size, case.locality, network)
-        cache = usual_cache(machine, case.size)
-    predicted = predict_sum3d(
-        case.size,
-        grid,
-        case.split,
-        messages,
-        memory_B_per_s,
-        algorithm=case.algorithm,
-        measured=MeasuredCollectives.of(case.table) if case.table else None,
-        cache=cache,
-    )
+    costs = costs_of(machine_of(case), str(case.machine), case.size, case.locality, network)
+    predicted = predict_sum3d(case.size, grid, case.split, costs, memory_B_per_s, algorithm=case.algorithm)
     parts_s = {name: getattr(predicted, name) for name in PARTS}
     return PredictedSum(
         **vars(predicted),

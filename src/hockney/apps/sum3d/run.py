@@ -251,9 +251,7 @@ def _parts(run: Sum3dRun) -> Table:
 
 
 def _predicted(predicted: PredictedCycle) -> Iterator[str | Table]:
-    is_measured = predicted.algorithm == "measured"
-    how = "from scatters and gathers of" if is_measured else f"{predicted.algorithm},"
-    yield f"predicted {how} {predicted.origin}"
+    yield f"predicted {predicted.algorithm}, {predicted.origin}"
     columns: list[Column[tuple[str, PredictedPart]]] = [
         Column("part", lambda row: row[0].removesuffix("_s"), is_text=True),
         Column("predicted", lambda row: format_time(row[1].predicted_s)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -26,7 +25,7 @@ from hockney.apps.stencil.grids import Grid, cells_of, check_ranks, grid_of
 from hockney.apps.stencil.loads import as_lines, check, loads, usual_grid
 from hockney.apps.sum3d.answer import PARTS, Sum3dAnswer
 from hockney.apps.sum3d.app import SIMULATED_B_PER_S, Sum3dStudy
-from hockney.apps.sum3d.model import ELEMENT_B, predict_sum3d
+from hockney.apps.sum3d.model import predict_sum3d
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
@@ -175,8 +174,6 @@ class PredictedCycle:
     algorithm: str
     origin: str
     parts: dict[str, PredictedPart]
-    low_s: float | None
-    high_s: float | None
     inside: bool | None
     warnings: list[str]
 
@@ -236,7 +233,6 @@ def predicted_cycle(record: AppRecord, costs: MachineCosts) -> PredictedCycle:
     costs = costs.on_nodes(record.nodes)
     costs.check_network(None, record.ranks)
     problem, answer = problem_of(record), record.answer.read_as(Sum3dAnswer)
-    last_cache_B = float(record.answer.as_said().get("last_level_cache_B") or math.inf)
     prediction = predict_sum3d(
         problem.size,
         problem.grid,
@@ -245,7 +241,6 @@ def predicted_cycle(record: AppRecord, costs: MachineCosts) -> PredictedCycle:
         # Each rank measured its own while all did: rank 0 copies, and the slowest holds up the gather.
         answer.memory_bandwidth_B_per_s[0],
         sum_bandwidth_B_per_s=min(answer.sum_bandwidth_B_per_s),
-        cache="off" if 3 * ELEMENT_B * problem.size.product > last_cache_B else "warm",
         generation_s=max(answer.generation_s, default=0.0) if record.parameters.get("generate") else 0.0,
         fresh_s=max(answer.fresh_s, default=0.0) if record.parameters.get("fresh") else 0.0,
     )
@@ -264,8 +259,6 @@ def predicted_cycle(record: AppRecord, costs: MachineCosts) -> PredictedCycle:
         prediction.algorithm,
         prediction.origin,
         parts,
-        prediction.low_s,
-        prediction.high_s,
         _inside(prediction.time_s, record),
         list(prediction.warnings),
     )
