@@ -18,9 +18,6 @@ from hockney.report.predicted import predicted
 from hockney.report.style import Looks
 from hockney.units import counted
 
-ANSWER = "simulated"
-MODELS = (ANSWER, "linear_in_ranks", "textbook_hockney")
-"""Simulation beside two usual models, as many as fit in a row."""
 FEWEST = 24
 """Fewest points of a collective, and half as many on either side of the split, whose errors mean something."""
 FEWEST_RANK_COUNTS = 4
@@ -61,9 +58,7 @@ def judged(
             raise RequestError(f"{len(of_it)} points are too few to leave some out (at least {FEWEST})")
         train, test = split_of(of_it)
         table = frame[(frame["operation"] != operation) | (frame["system"].fillna("") == name)]
-        evaluation = evaluate(
-            table, operation, train, test, names=MODELS, system=system_of(name), statistic=statistic
-        )
+        evaluation = evaluate(table, operation, train, test, system=system_of(name), statistic=statistic)
         drawing = predicted(operation, evaluation.test, evaluation.predictions, looks)
     except RequestError as error:
         return Judged(None, f"{left_out}{error.message}.")
