@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 import pytest
 from tests.command_line import succeeded
 
-from hockney.machine.file import load, save
-from hockney.models.effects.base import Cell, Effect
 from hockney.predict.fft import (
     PENCILS,
     SLABS,
-    Together,
     crossover,
     decide,
-    measured_together,
-    nearest_together,
 )
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
@@ -90,70 +82,3 @@ def test_what_is_impossible_is_not_compared() -> None:
     out = succeeded(*words, "--ranks", "1")
     assert "on 1 rank 1-D alone is possible: no grid of at most 4 × 4, both at least 2, has 1 rank" in out
     assert "2-D" not in out.splitlines()[-1]
-
-
-POINT: dict[str, Cell] = {
-    "operation": "alltoall", "algorithm": "pairwise", "arrangement": "strided", "subsets": 2, "ranks": 4,
-    "bytes": 1024, "factor": 1.75, "low": 1.5, "high": 2.0,
-}  # fmt: skip
-
-
-def test_what_was_measured_of_groups_at_once_is_told() -> None:
-    """Of all-to-alls alone, and of the library, mapping, variant and system asked for."""
-    effects = [
-        Effect(effect="subsets", points=[POINT, POINT | {"operation": "bcast"}], oversubscribed=True, mpi="a"),
-        Effect(effect="subsets", points=[POINT | {"factor": 3.0}], variant="default", mpi="b", mapping="core"),
-        Effect(effect="subsets", points=[POINT | {"factor": 4.0}], variant="tcp", mpi="a", system="far"),
-        Effect(effect="congestion", points=[{"pattern": "alone"}]),
-    ]
-    first = Together("a", "", 2, 4, "strided", 1024, "pairwise", 1.75, 1.5, 2.0, True)
-
-    def factors(**where: str) -> list[float]:
-        return [each.factor for each in measured_together(effects, where)]
-
-    assert measured_together(effects, {"mpi": "a"}) == [first]
-    assert factors() == [1.75, 3.0]
-    assert factors(mpi="b") == factors(mapping="core") == [3.0]
-    assert factors(variant="tcp") == factors(system="far", variant="tcp") == [4.0]
-    assert factors(mpi="b", variant="tcp") == factors(mpi="c") == []
-    # A word of entries alone.
-    assert factors(pairs="2") == [1.75, 3.0]
-
-
-def test_the_point_nearest_to_what_is_asked_is_told() -> None:
-    """16 ranks are 4 × 4, with blocks of 64 KiB: neither the least nor the greatest factor."""
-    together = [
-        Together("a", "", groups, ranks, "blocks", block_B, algorithm, factor, None, None, False)
-        for groups, ranks, block_B, algorithm, factor in (
-            (4, 4, 2**20, "pairwise", 9.0),
-            (4, 4, 2**15, "default", 2.0),
-            (4, 4, 2**15, "pairwise", 3.0),
-            (2, 8, 2**15, "pairwise", 4.0),
-            (4, 4, 8, "pairwise", 1.0),
-        )
-    ]
-    decisions = decide(64, [16], planted(), "pairwise")
-    ((point, part),) = nearest_together(together, decisions)
-    assert (point.factor, part.groups, part.ranks, part.block_B) == (3.0, 4, 4, 65536)
-    # Each library for itself; a prime number of ranks has no pencils.
-    other = replace(together[0], mpi="b")
-    assert [each.factor for each, _ in nearest_together([*together, other], decisions)] == [3.0, 9.0]
-    assert nearest_together(together, decide(64, [13], planted(), "pairwise")) == []
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ([], "the times above leave it out"),
-        (["--topology", "torus:4x4"], "of it the times above hold what the links of torus:4x4 take at least"),
-    ],
-)
-def test_what_the_times_hold_of_it_is_said(more: list[str], said: str, tmp_path: Path) -> None:
-    machine = load(Path("bluegene_p"))
-    machine.effects.append(Effect(effect="subsets", points=[POINT], mpi="Planted MPI 1"))
-    save(machine, tmp_path / "m.json")
-    words = ("predict", "fft", "--size", "64", "--ranks", "16", "--machine", str(tmp_path / "m.json"))
-    out = succeeded(*words, *more)
-    text = " ".join(out.split())
-    assert "Planted MPI 1, 2 × 4 ranks, strided, pairwise of 1 KiB, × 1.75 (1.5 to 2), nearest to" in text
-    assert said in text

@@ -83,9 +83,7 @@ from .predictions import PredictedProfile as PredictedProfile
 from .predictions import PredictedRun as PredictedRun
 from .predictions import PredictedRuns as PredictedRuns
 from .predictions import SpotTime as SpotTime
-from .predictions import Together as Together
 from .predictions import Tolerance as Tolerance
-from .predictions import Transposition as Transposition
 from .predictions import predict_datatype as predict_datatype
 from .predictions import predict_fft as predict_fft
 from .predictions import predict_profile as predict_profile

@@ -8,8 +8,6 @@ from hockney.predict.datatype import DatatypeVerdict as DatatypeVerdict
 from hockney.predict.datatype import Layout as Layout
 from hockney.predict.datatype import predict_datatype as predict_datatype
 from hockney.predict.fft import FftDecision as FftDecision
-from hockney.predict.fft import Together as Together
-from hockney.predict.fft import Transposition as Transposition
 from hockney.predict.fft import predict_fft as predict_fft
 from hockney.predict.profile import PredictedCalls as PredictedCalls
 from hockney.predict.profile import PredictedProfile as PredictedProfile

@@ -13,31 +13,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import product
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
 from hockney.errors import RequestError
-from hockney.machine.select import parse_where
-from hockney.models.effects.base import Cell, Effect
 from hockney.network.bisection.bisection import cut
 from hockney.predict.collective import AlgorithmTime, Verdict, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message import added_up
-from hockney.predict.network_figures import UNSHARED_LINKS, costs_of, has_machine, machine_of
+from hockney.predict.network_figures import UNSHARED_LINKS, costs_of
 from hockney.predict.on_topology import RanksOnTopology, on_topology
 from hockney.predict.options import FftCase
 from hockney.schedule.catalogue import algorithms, ask, find
 from hockney.units import counted, format_size, format_time
-from hockney.words import grouped
 
 ELEMENT_B = 16
 """A complex number of double precision."""
 SLABS, PENCILS = "1-D", "2-D"
-IDENTIFYING = ("mpi", "mapping", "variant", "system")
-"""Words of `--where` that an effect has as well."""
 MOST_SIDE = 2**17
 """Numbers along a side of the cube: 36 petabytes of them."""
 
@@ -100,23 +92,6 @@ class Division:
 
 
 @dataclass(frozen=True)
-class Together:
-    """Measured: by how much an all-to-all is slower while `groups` − 1 others run; the interval where known."""
-
-    mpi: str
-    mapping: str
-    groups: int
-    ranks: int
-    arrangement: str
-    block_B: int
-    algorithm: str
-    factor: float
-    low: float | None
-    high: float | None
-    shares_cores: bool
-
-
-@dataclass(frozen=True)
 class FftDecision(Verdict):
     """What is possible on so many ranks, and which is faster; `best` None: neither is possible."""
 
@@ -140,9 +115,6 @@ class FftAnswer:
     decisions: Sequence[FftDecision]
     pencils_from_ranks: int | None
     why: str
-    measured_together: Sequence[Together]
-    nearest: Annotated[Sequence[tuple[Together, Transposition]], Field(exclude=True)]
-    """Of what was measured together that which is nearest to what is asked, and to what."""
     warnings: Sequence[str]
 
 
@@ -157,9 +129,6 @@ def predict_fft(case: FftCase) -> FftAnswer:
         (part.block_B for each in decisions for way in each.divisions for part in way.transpositions), default=0
     )
     warnings = [*costs.warnings, *costs.assumptions(None, most), *costs.beyond(largest_B)]
-    # Costs may be a system's alone.
-    effects = machine_of(case).effects if has_machine(case) else []
-    together = measured_together(effects, parse_where(case.where))
     begins = crossover(decisions)
     return FftAnswer(
         case.size,
@@ -167,8 +136,6 @@ def predict_fft(case: FftCase) -> FftAnswer:
         decisions,
         begins,
         _why(decisions, begins),
-        together,
-        nearest_together(together, decisions),
         [*warnings, UNSHARED_LINKS if linked is None else linked.words],
     )
 
@@ -239,64 +206,6 @@ def decide(
             )
         decisions.append(FftDecision.of(count, divisions, refused))
     return decisions
-
-
-def measured_together(effects: Sequence[Effect], where: Mapping[str, str]) -> list[Together]:
-    """What a machine's campaigns found of all-to-alls on several groups at once.
-
-    `where`: words that the effect must have (mpi, mapping, variant, system); without a variant the default one.
-    Others, of what identifies entries alone, say nothing of it.
-    """
-    wanted = {name: {word} for name, word in where.items() if name in IDENTIFYING}
-    wanted.setdefault("variant", {"", "default"})
-    return [
-        Together(
-            effect.mpi,
-            effect.mapping,
-            int(point["subsets"] or 0),
-            int(point["ranks"] or 0),
-            str(point["arrangement"]),
-            int(point["bytes"] or 0),
-            str(point["algorithm"]),
-            float(point["factor"] or 0.0),
-            _or_none(point["low"]),
-            _or_none(point["high"]),
-            bool(effect.oversubscribed),
-        )
-        for effect in effects
-        if effect.effect == "subsets" and all(getattr(effect, name) in words for name, words in wanted.items())
-        for point in effect.points
-        if point["operation"] == "alltoall"
-    ]
-
-
-def nearest_together(
-    measured: Sequence[Together], decisions: Sequence[FftDecision]
-) -> list[tuple[Together, Transposition]]:
-    """Of each library, mapping and arrangement the point nearest to a transposition in pencils, with that one.
-
-    Near is what has nearly as many groups, of as many ranks, with blocks as long, by their logarithms; of points
-    as near, the one of the same algorithm.
-    """
-    asked = [
-        part
-        for decision in decisions
-        for way in decision.divisions
-        if way.division == PENCILS
-        for part in way.transpositions
-    ]
-
-    def apart(pair: tuple[Together, Transposition]) -> tuple[float, bool]:
-        point, part = pair
-        ratios = (point.groups / part.groups, point.ranks / part.ranks, point.block_B / part.block_B)
-        return round(sum(abs(math.log(ratio)) for ratio in ratios), 9), point.algorithm != part.algorithm
-
-    of_kind = grouped(measured, lambda point: (point.mpi, point.mapping, point.arrangement))
-    return [min(product(points, asked), key=apart) for points in of_kind.values()] if asked else []
-
-
-def _or_none(value: Cell) -> float | None:
-    return None if value is None else float(value)
 
 
 def crossover(decisions: Sequence[FftDecision]) -> int | None:

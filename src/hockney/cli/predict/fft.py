@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from hockney import api
@@ -10,7 +10,7 @@ from hockney.cli.predict import predict
 from hockney.options.predict import FftCase
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.say import Column
-from hockney.units import counted, format_bytes, format_interval, format_size, format_time
+from hockney.units import format_bytes, format_interval, format_size, format_time
 
 
 @verb(
@@ -34,8 +34,6 @@ def fft(case: FftCase, as_json: JsonOption = False) -> None:
     lines = [line for decision in answer.decisions for line in _lines(decision)]
     say.rows(f"transpositions of an FFT of {answer.size}³, from {answer.origin}", lines, COLUMNS)
     say.line(answer.why)
-    if answer.nearest:
-        say.line(_together(answer.nearest, case.topology))
     say.warnings(answer.warnings)
 
 
@@ -83,22 +81,3 @@ def _lines(decision: api.FftDecision) -> Iterator[_DivisionLine]:
         )
     for name, why in decision.refused.items():
         yield _DivisionLine("" if decision.divisions else ranks, name, transpositions=why)
-
-
-def _together(nearest: Iterable[tuple[api.Together, api.Transposition]], topology: str) -> str:
-    """The slow-down by other groups as measured nearest to what is asked, and what times above hold of it."""
-    points = [
-        "".join(f"{word}, " for word in (each.mpi, each.mapping and f"mapped by {each.mapping}") if word)
-        + f"{each.groups} × {counted(each.ranks, 'rank')}, {each.arrangement}, {each.algorithm} of "
-        + f"{format_bytes(each.block_B)}, × {each.factor:.3g}"
-        + ("" if each.low is None or each.high is None else f" ({each.low:.3g} to {each.high:.3g})")
-        + (", on shared cores" if each.shares_cores else "")
-        + f", nearest to {part.groups:,} × {counted(part.ranks, 'rank', ',')}, {format_bytes(part.block_B)}"
-        for each, part in nearest
-    ]
-    left_out = (
-        f"of it the times above hold what the links of {topology} take at least"
-        if topology
-        else "the times above leave it out"
-    )
-    return "measured, all-to-alls of groups at once beside one alone: " + "; ".join(points) + f"; {left_out}"
