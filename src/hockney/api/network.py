@@ -30,7 +30,7 @@ from hockney.network.traffic.measured import (
 )
 from hockney.network.traffic.patterns import parse_pattern
 from hockney.network.traffic.study import TrafficAnswer as TrafficAnswer
-from hockney.network.traffic.study import default_routing, spread_of_samples, study
+from hockney.network.traffic.study import default_routing, redrawn, spread_of_samples, study
 from hockney.network.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 from hockney.options.network import (
     SAMPLES,
@@ -84,11 +84,11 @@ def network_traffic(
         size_B=options.size_B,
         seed=options.seed,
     )
-    samples, seed = SAMPLES if traffics.get(result.traffic).is_random else 1, options.seed
-    spread = spread_of_samples(result, samples, progress) if samples > 1 else None
-    drawn = result.among, result.routing, samples, seed, progress, result.traffic
-    share = effective_bisection(*drawn) if result.traffic in WAYS else None
-    return result.answer(SHOWN, spread, share)
+    if not traffics.get(result.traffic).is_random:
+        return result.answer(SHOWN)
+    drawn = list(redrawn(result, SAMPLES, progress))
+    share = effective_bisection(drawn, SAMPLES) if result.traffic in WAYS else None
+    return result.answer(SHOWN, spread_of_samples(drawn), share)
 
 
 def network_map(routed: Routed, options: MapOptions, nodes: NodeChoice) -> MapAnswer:
@@ -164,7 +164,8 @@ def network_effective(on: Routed, options: EffectiveOptions, progress: Progress)
     computed = []
     for number, count in enumerate(counts):
         among = Allocated(links, np.arange(count))
-        share = effective_bisection(among, routing, SAMPLES)
+        first = study(among, traffic="random_halves", routing=routing, size_B=1.0)
+        share = effective_bisection(redrawn(first, SAMPLES), SAMPLES)
         most = MOST_SYMMETRIC if among.is_whole and graph.shape else MOST_WORST
         worst = 1 / worst_of_permutations(among).congestion if count <= most else None
         computed.append(

@@ -15,7 +15,7 @@ from hockney.machine.congestion import MeasuredShare
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.effective import effective_bisection, effective_share, pair_fractions
-from hockney.network.traffic.study import study
+from hockney.network.traffic.study import EffectiveShare, redrawn, study
 from hockney.report.effective import ComputedShare, findings
 
 
@@ -24,9 +24,16 @@ def whole(spec: str) -> Allocated:
     return Allocated(Links.of(network), np.arange(network.nodes))
 
 
+def effective_share_of(
+    among: Allocated, routing: str, samples: int, traffic: str = "random_halves"
+) -> EffectiveShare:
+    first = study(among, traffic=traffic, routing=routing, size_B=1.0)
+    return effective_bisection(redrawn(first, samples), samples)
+
+
 @pytest.mark.parametrize(("spec", "routing"), [("single-switch:16", "up_down"), ("complete:9", "shortest")])
 def test_without_shared_links_every_pair_has_its_own(spec: str, routing: str) -> None:
-    found = effective_bisection(whole(spec), routing, samples=4)
+    found = effective_share_of(whole(spec), routing, samples=4)
     assert found.fraction == 1.0
     assert (found.low, found.high) == (1.0, 1.0)
 
@@ -50,7 +57,7 @@ def test_one_way_is_told_from_both_ways() -> None:
         ("random_halves", "one way", 0.960),
         ("random_bisection", "both ways", 0.895),
     ):
-        found = effective_bisection(whole("torus:4x4x4"), "shortest", samples=20, traffic=traffic)
+        found = effective_share_of(whole("torus:4x4x4"), "shortest", samples=20, traffic=traffic)
         assert found.ways == ways
         # The mean of 20 draws scatters by 0.003.
         assert found.fraction == pytest.approx(wanted, abs=0.012)
@@ -60,7 +67,7 @@ def test_one_way_is_told_from_both_ways() -> None:
 def test_the_mean_over_pairs_is_more_than_the_worst_link_leaves() -> None:
     """A full fat tree with fixed routes: the worst pair of a bisection gets less than the mean of all."""
     among = whole("fat-tree:nodes=16,leaf-ports=4:4,spines=4,spine-ports=4")
-    found = effective_bisection(among, "d_mod_k", samples=10)
+    found = effective_share_of(among, "d_mod_k", samples=10)
     worst = [
         study(among, traffic="random_halves", routing="d_mod_k", size_B=1.0, seed=seed).fraction
         for seed in range(10)
@@ -72,7 +79,7 @@ def test_the_mean_over_pairs_is_more_than_the_worst_link_leaves() -> None:
 
 def test_too_many_pairs_are_refused() -> None:
     with pytest.raises(RequestError, match="pairs"):
-        effective_bisection(whole("torus:16x16x16"), "shortest", samples=1000)
+        effective_share_of(whole("torus:16x16x16"), "shortest", samples=1000)
 
 
 def test_the_curve_and_its_figure(tmp_path: Path) -> None:

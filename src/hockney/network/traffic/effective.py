@@ -8,15 +8,15 @@ Half of the nodes sends (one way), or all do (both ways, as in Netgauge's `ebb`)
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.network.traffic.base import Allocated, Demand
+from hockney.network.traffic.base import Demand
 from hockney.network.traffic.routings.base import routings
-from hockney.network.traffic.study import EffectiveShare, TrafficStudy, study
-from hockney.progress import Progress, silent
+from hockney.network.traffic.study import EffectiveShare, TrafficStudy
 from hockney.statistics import t_reach
 
 Floats = NDArray[np.float64]
@@ -55,31 +55,19 @@ def pair_fractions(drawn: TrafficStudy) -> Floats:
     shares = []
     for source, target in zip(demand.source, demand.target, strict=True):
         crossed = way.carry(links, Demand.of([source], [target])) > 0
-        shares.append(drawn.size_B * drawn.streams / drawn.load.congestion_B[crossed].max())
+        shares.append(drawn.size_B / drawn.load.congestion_B[crossed].max())
     return np.asarray(np.minimum(np.array(shares), 1.0))
 
 
-def effective_bisection(
-    among: Allocated,
-    routing: str,
-    samples: int,
-    seed: int = 0,
-    progress: Progress = silent,
-    traffic: str = "random_halves",
-) -> EffectiveShare:
-    """Of `samples` random bisections, a traffic of `WAYS`, drawn with `seed` and the seeds after it.
-
-    RequestError for fewer than two nodes, for a network without this routing, and for more than MOST_PAIRS pairs.
-    """
-    pairs = samples * len(among.nodes)
-    if pairs > MOST_PAIRS:
-        raise RequestError(
-            f"{samples} bisections of {len(among.nodes)} nodes are {pairs} pairs, more than {MOST_PAIRS}",
-            "take fewer nodes: --allocation 0-1023",
-        )
+def effective_bisection(drawn: Iterable[TrafficStudy], samples: int) -> EffectiveShare:
+    """Of so many random bisections, drawn of a traffic of `WAYS`; RequestError for more than MOST_PAIRS pairs."""
     fractions = []
-    for number in range(samples):
-        progress(number / samples, f"bisection {number + 1} of {samples}")
-        drawn = study(among, traffic=traffic, routing=routing, size_B=1.0, seed=seed + number)
-        fractions.append(float(pair_fractions(drawn).mean()))
-    return effective_share(len(among.nodes), np.array(fractions), WAYS[traffic])
+    for each in drawn:
+        nodes = len(each.among.nodes)
+        if samples * nodes > MOST_PAIRS:
+            raise RequestError(
+                f"{samples} bisections of {nodes} nodes are {samples * nodes} pairs, more than {MOST_PAIRS}",
+                "take fewer nodes: --allocation 0-1023",
+            )
+        fractions.append(float(pair_fractions(each).mean()))
+    return effective_share(nodes, np.array(fractions), WAYS[each.traffic])

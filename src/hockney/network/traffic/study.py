@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -120,12 +121,9 @@ class TrafficAnswer:
     topology: str
     nodes: int
     allocated_nodes: int
-    directed_links: int
-    used_links: int
     traffic: NamedMeaning
     routing: NamedMeaning
     message_bytes: float
-    streams: int
     messages: int
     mean_hops: float
     injection_links: int
@@ -151,7 +149,6 @@ class TrafficStudy:
     traffic: str
     routing: str
     size_B: float
-    streams: int
     seed: int
     demand: Demand
     load: Load
@@ -194,7 +191,7 @@ class TrafficStudy:
 
         The factor is defined for pairings, and never below 1: what a node sends must leave by its own links.
         """
-        return self.worst / self.streams * self.injection_links
+        return self.worst * self.injection_links
 
     def answer(
         self, shown: int, samples: SpreadOfSamples | None = None, effective: EffectiveShare | None = None
@@ -208,13 +205,10 @@ class TrafficStudy:
             topology=network.spec,
             nodes=network.nodes,
             allocated_nodes=len(self.among.nodes),
-            directed_links=len(self.load.carried_B),
-            used_links=int((self.load.carried_B > 0).sum()),
             traffic=NamedMeaning(self.traffic, traffic.meaning),
             routing=NamedMeaning(self.routing, routing.meaning),
             message_bytes=self.size_B,
-            streams=self.streams,
-            messages=len(self.demand.source) * self.streams,
+            messages=len(self.demand.source),
             mean_hops=rounded(self.mean_hops),
             injection_links=self.injection_links,
             congestion=TrafficCongestion(rounded(self.worst), rounded(self.average)),
@@ -234,31 +228,22 @@ class TrafficStudy:
         )
 
 
-def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = silent) -> SpreadOfSamples:
-    """The same random traffic drawn with `samples` seeds, the first and those after, and how the answers spread.
-
-    RequestError where the traffic is not random: all samples would be the same.
-    """
-    if not traffics.get(first.traffic).is_random:
-        raise RequestError(
-            f"{first.traffic} is not random: every sample is the same",
-            "take permutation",
-        )
-    drawn = [first]
-    for number in range(1, samples):
+def redrawn(first: TrafficStudy, samples: int, progress: Progress = silent) -> Iterator[TrafficStudy]:
+    """The same random traffic drawn with `samples` seeds, the first and those after."""
+    for number in range(samples):
         progress(number / samples, f"sample {number + 1} of {samples}")
-        drawn.append(
-            study(
-                first.among,
-                traffic=first.traffic,
-                routing=first.routing,
-                size_B=first.size_B,
-                streams=first.streams,
-                seed=first.seed + number,
-            )
+        seed = first.seed + number
+        yield (
+            study(first.among, traffic=first.traffic, routing=first.routing, size_B=first.size_B, seed=seed)
+            if number
+            else first
         )
+
+
+def spread_of_samples(drawn: Sequence[TrafficStudy]) -> SpreadOfSamples:
+    """How the answers of a random traffic spread."""
     return SpreadOfSamples(
-        samples, Spread.over([each.worst for each in drawn]), Spread.over([each.fraction for each in drawn])
+        len(drawn), Spread.over([each.worst for each in drawn]), Spread.over([each.fraction for each in drawn])
     )
 
 
@@ -267,19 +252,17 @@ def rounded(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def study(
-    among: Allocated, *, traffic: str, routing: str, size_B: float, streams: int = 1, seed: int = 0
-) -> TrafficStudy:
+def study(among: Allocated, *, traffic: str, routing: str, size_B: float, seed: int = 0) -> TrafficStudy:
     """Route a traffic. RequestError for unknown names, or where the network has no such traffic or routing."""
     kind: Traffic = traffics.get(traffic)
     way: Routing = routings.get(routing)
-    demand = Demand.of(*kind.pairs(among, seed), size_B * streams)
+    demand = Demand.of(*kind.pairs(among, seed), size_B)
     if not len(demand.source):
         raise RequestError(
             f"{traffic} between {len(among.nodes)} nodes sends nothing", "allocate more nodes, or another seed"
         )
     load = way.load(among.links, demand)
-    return TrafficStudy(among, traffic, routing, size_B, streams, seed, demand, load)
+    return TrafficStudy(among, traffic, routing, size_B, seed, demand, load)
 
 
 def default_routing(network: Network) -> str:
