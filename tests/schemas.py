@@ -9,9 +9,32 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import core_schema
 
-from hockney.api.answers.base import schema
+from hockney.api.answers.base import AnswerSchema, schema
 from hockney.terminal import application
+
+
+class Strict(AnswerSchema):
+    """Keys that the type does not name are refused."""
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        """Closed unless the type itself is open: that the one around it is says nothing of this one."""
+        own = getattr(schema.get("cls"), "__pydantic_config__", {})
+        return {**super().typed_dict_schema(schema), "additionalProperties": own.get("extra") == "allow"}
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Closed: a dataclass writes its fields."""
+        return {**super().dataclass_schema(schema), "additionalProperties": False}
+
+    def generate(self, schema: Any, mode: Any = "serialization") -> JsonSchemaValue:
+        """The schema, closed."""
+        generated = super().generate(schema, mode)
+        for part in [generated, *generated.get("$defs", {}).values()]:
+            if "properties" in part:
+                part.setdefault("additionalProperties", False)
+        return generated
 
 
 @cache
@@ -41,7 +64,7 @@ def verb_of(words: Sequence[str]) -> str | None:
 @cache
 def validator(verb: str) -> Draft202012Validator:
     """That refuses unknown keys, too."""
-    made = schema(verb, strict=True)
+    made = schema(verb, Strict)
     Draft202012Validator.check_schema(made)
     return Draft202012Validator(made)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from tests.command_line import outcome, refused, run_hockney, succeeded
-from tests.schemas import _verbs, complaint, validator, verb_of
+from tests.schemas import Strict, _verbs, complaint, validator, verb_of
 
 from hockney.api.answers.base import VERSION, answers, schema
 
@@ -70,7 +70,7 @@ OPEN = {
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_part_of_an_answer_is_closed_but_those_that_are_open(verb: str) -> None:
-    made = schema(verb, strict=True)
+    made = schema(verb, Strict)
     parts = {"the answer": made, **made.get("$defs", {})}
     unclosed = {name for name, part in parts.items() if "properties" in part and part["additionalProperties"]}
     assert unclosed <= OPEN
@@ -97,7 +97,7 @@ def test_a_key_inside_that_nobody_declared_is_refused(words: tuple[str, ...], wi
 
 
 def test_a_report_has_no_undeclared_key() -> None:
-    report = schema("report", strict=True)["$defs"]["ReportAnswer"]
+    report = schema("report", Strict)["$defs"]["ReportAnswer"]
     assert report["additionalProperties"] is False
 
 
