@@ -53,7 +53,7 @@ def test_errors_of_messages(campaign: Path) -> None:
 
 def test_errors_of_a_collective(collectives: Path) -> None:
     evaluation = hk.load(collectives).evaluate(
-        "bcast", train="ranks <= 8", models=["interpolation", "linear_in_ranks"]
+        "bcast", train="ranks <= 8", model=["interpolation", "linear_in_ranks"]
     )
     assert set(evaluation.predictions["ranks"]) == {16}
     assert isinstance(evaluation.figure, Figure)
@@ -81,5 +81,5 @@ def test_rules_are_where_the_algorithm_is_faster(collectives: Path, tmp_path: Pa
 
 
 def test_rules_by_the_model_alone() -> None:
-    tuning = hk.load_machine("ci_2core").tune("hockney", ranks=[2], operations=["bcast"])
+    tuning = hk.load_machine("ci_2core").tune("hockney", ranks=[2], operation=["bcast"])
     assert set(tuning.cells["origin"]) == {"model"}

@@ -254,12 +254,12 @@ def test_a_verb_of_measurements_says_that_a_machine_file_is_none(
 
 
 def test_rules_are_made_of_a_machine_file_as_of_a_machine() -> None:
-    asked: dict[str, Any] = {"ranks": [2], "operations": "bcast", "sizes_B": [1024], "where": "mapping=core"}
+    asked: dict[str, Any] = {"ranks": [2], "operation": "bcast", "bytes": [1024], "where": "mapping=core"}
     tuned = hockney.api.tune(SHIPPED, "hockney", **asked)
-    assert tuned.text == hk.load_machine(SHIPPED).tune("hockney", **asked | {"operations": ["bcast"]}).text
+    assert tuned.text == hk.load_machine(SHIPPED).tune("hockney", **asked | {"operation": ["bcast"]}).text
     assert set(tuned.cells["operation"]) == {"bcast"}
 
 
 def test_one_model_is_named_as_a_list_of_one(campaign: Path) -> None:
-    named = [hk.evaluate(campaign, "pingpong", models=models).result for models in ("hockney", ["hockney"])]
+    named = [hk.evaluate(campaign, "pingpong", model=model).result for model in ("hockney", ["hockney"])]
     assert named[0] == named[1]

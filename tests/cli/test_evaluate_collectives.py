@@ -179,5 +179,5 @@ def test_point_to_point_is_not_split_by_expression(tidy: Path) -> None:
 def test_a_figure_of_no_known_form_is_refused_before_anything_is_evaluated(
     hockney: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hockney.api.evaluation.evaluate", None)
+    monkeypatch.setattr("hockney.api.evaluation._evaluated", None)
     assert hockney("--train", "ranks <= 16", "--figure", "f.pdf")[0] == 2

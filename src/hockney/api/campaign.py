@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
+from hockney.fields import of_keywords
 from hockney.machine.build import fitted as machine_of
 from hockney.machine.congestion import known_network
 from hockney.machine.file import Machine as MachineFile
@@ -103,44 +104,25 @@ class Campaign:
             machine.effects += hops_effects(contents, network)
         return machine
 
-    def evaluate(
-        self,
-        operation: str = "pingpong",
-        *,
-        train: str = "",
-        test: str = "",
-        models: Sequence[str] = (),
-        statistic: str = "",
-        system: str = "",
-        seed: int = 1,
-    ) -> Evaluation:
-        """Errors of each model on what it has not seen: see `hockney.api.evaluation.evaluate`."""
-        from hockney.api.evaluation import evaluate
+    def evaluate(self, operation: str = "pingpong", **options: Any) -> Evaluation:
+        """Errors of each model on what it has not seen; `options` are those of `hockney evaluate`.
 
-        return evaluate(
-            self.path,
-            operation,
-            train=train,
-            test=test,
-            models=models,
-            statistic=statistic,
-            system=system,
-            seed=seed,
-        )
+        RequestError as `hockney.api.evaluation.evaluate_options`.
+        """
+        from hockney.api.evaluation import evaluate_options
+        from hockney.options.evaluate import EvaluateOptions
 
-    def tune(
-        self,
-        target: str,
-        *,
-        operations: Sequence[str] = (),
-        ranks: Sequence[int] = (),
-        where: Sequence[str] = (),
-        mpi: str = "",
-    ) -> Tuning:
-        """Rules by which a library takes faster algorithms: see `hockney.api.tuning.of_measurements`."""
-        from hockney.api.tuning import of_measurements
+        given = {"operation": operation, **options}
+        return evaluate_options(of_keywords(EvaluateOptions, given, "evaluate", {"campaign": self.path}))
 
-        return of_measurements(target, self.path, operations, ranks, where, mpi)
+    def tune(self, target: str, **options: Any) -> Tuning:
+        """Rules by which a library takes faster algorithms; `options` are those of `hockney tune`.
+
+        RequestError as `hockney.api.tuning.of_measurements`.
+        """
+        from hockney.api.tuning import chosen_by, of_measurements
+
+        return of_measurements(chosen_by(self.path, target, options))
 
     def report(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from hockney.api.shown import as_html
 from hockney.apps.ring.fit import RingsEvaluation as RingsEvaluation
 from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
-from hockney.fields import flags_written, refuse_written, several
+from hockney.fields import flags_written, refuse_written
 from hockney.machine.file import expect_measurements
 from hockney.machine.locality import load, read
 from hockney.machine.system import find_system
@@ -124,27 +123,37 @@ class Evaluation:
         return as_html(repr(self), self.frame, [said, *getattr(self.result, "shortfalls", ()), *self.warnings])
 
 
-def evaluate(
-    path: Path,
-    operation: str = "pingpong",
-    *,
-    train: str = "",
-    test: str = "",
-    models: Sequence[str] = (),
-    statistic: str = "",
-    system: str = "",
-    seed: int = 1,
-    progress: Progress = silent,
-) -> Evaluation:
-    """Fit each model to a part of what was measured, and judge it on the rest.
+OF_COLLECTIVES = ("system", "by", "predictions", "figure")
+"""Options that need --train or --test."""
 
-    Of messages every second size of each series is held out. Of a collective `train` and `test` say which points
-    are seen and asked for, such as `"ranks <= 64"`; `system` describes it, `seed` is that of `sample()`. Of rings
-    every second number of processes is held out. With the model that answers among `models` all baselines are
-    judged, as without any.
-    RequestError where nothing can be held out.
+
+def evaluate_options(options: EvaluateOptions, progress: Progress = silent) -> Evaluation:
+    """Fit each model to a part of what was measured, judge it on the rest, and write the files that are named.
+
+    Of messages every second size of each series is held out, of rings every second number of processes. With the
+    model that answers among those that are named all baselines are judged, as without any.
+    RequestError where nothing can be held out, and for options that mean nothing together.
     """
-    path, models = expect_measurements(Path(path)), several(models)
+    flags = flags_written(options)
+    if options.operation == "ring":
+        refuse_written(options, "for a ring", but=("campaign", "operation"))
+    unfit = [flag for name, flag in flags.items() if name in OF_COLLECTIVES]
+    if unfit and not options.is_split and options.operation not in applications():
+        raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
+    if options.figure:
+        from hockney.report.drawing import checked_ending
+
+        checked_ending(options.figure)
+    evaluation = _evaluated(options, progress)
+    if options.predictions:
+        table.write(evaluation.predictions, options.predictions)
+    if options.figure:
+        evaluation.write_figure(options.figure)
+    return evaluation
+
+
+def _evaluated(options: EvaluateOptions, progress: Progress) -> Evaluation:
+    path, operation, models = expect_measurements(options.campaign), options.operation, options.models
     if operation in applications():
         if operation != "ring":
             raise RequestError(
@@ -152,15 +161,15 @@ def evaluate(
                 f"`hockney report {path}` sets its predictions beside what was measured",
             )
         return Evaluation(evaluate_rings(path))
-    described = find_system(system) if system else None
-    frame = load(path, statistic, [described] if described else [])
+    described = find_system(options.system) if options.system else None
+    frame = load(path, options.statistic, [described] if described else [])
     warnings: list[str] = frame.attrs.get("warnings", [])
     if frame.empty and (apps := read(path).apps):
         raise runs_alone(path, apps)
-    if not (train.strip() or test.strip()):
+    if not options.is_split:
         if unfit := [name for name in models if name in estimators.names() and name not in fits.names()]:
             raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
-        statistic = statistic or default_statistic(frame, operation)
+        statistic = options.statistic or default_statistic(frame, operation)
         curves = series(frame, operation, statistic)
         result = evaluate_models(curves, models, operation=operation, statistic=statistic)
         return Evaluation(result, warnings=warnings)
@@ -172,45 +181,14 @@ def evaluate(
     points = evaluate_estimators(
         frame,
         operation,
-        train,
-        test,
-        statistic=statistic,
+        options.train,
+        options.test,
+        statistic=options.statistic,
         names=models,
         system=described,
-        seed=seed,
         progress=progress,
     )
     return Evaluation(points.result, points, warnings)
-
-
-OF_COLLECTIVES = ("system", "by", "predictions", "figure")
-"""Options that need --train or --test."""
-
-
-def evaluate_options(options: EvaluateOptions, progress: Progress = silent) -> Evaluation:
-    """Evaluate what options of `hockney evaluate` ask for, and write the files that they name.
-
-    RequestError as `evaluate`, and for options that mean nothing together.
-    """
-    flags = flags_written(options)
-    if options.operation == "ring":
-        refuse_written(options, "for a ring", but=("campaign", "operation"))
-    is_split = bool(options.train.strip() or options.test.strip())
-    unfit = [flag for name, flag in flags.items() if name in OF_COLLECTIVES]
-    if unfit and not is_split and options.operation not in applications():
-        raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
-    if options.figure:
-        from hockney.report.drawing import checked_ending
-
-        checked_ending(options.figure)
-    fields = {"operation", "train", "test", "models", "statistic", "system"}
-    asked = options.model_dump(include=fields)
-    evaluation = evaluate(options.campaign, **asked, progress=progress)
-    if options.predictions:
-        table.write(evaluation.predictions, options.predictions)
-    if options.figure:
-        evaluation.write_figure(options.figure)
-    return evaluation
 
 
 def _numbers(row: RelativeErrors) -> dict[str, float | str | None]:

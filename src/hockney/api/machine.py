@@ -99,20 +99,14 @@ class Machine:
         names = str(self.path), str(other.path)
         return compare(names, (self.content, other.content), points=points)
 
-    def tune(
-        self,
-        target: str,
-        *,
-        ranks: Sequence[int],
-        operations: Sequence[str] = (),
-        sizes_B: Sequence[int] = (),
-        where: Sequence[str] = (),
-        mpi: str = "",
-    ) -> Tuning:
-        """Rules by the model alone, for a library: see `hockney.api.tuning.of_machine`."""
-        from hockney.api.tuning import of_machine
+    def tune(self, target: str, **options: Any) -> Tuning:
+        """Rules by the model alone, for a library; `options` are those of `hockney tune`.
 
-        return of_machine(self.content, target, self.path, operations, ranks, where, mpi, sizes_B=sizes_B)
+        RequestError as `hockney.api.tuning.of_machine`.
+        """
+        from hockney.api.tuning import chosen_by, of_machine
+
+        return of_machine(self.content, chosen_by(self.path, target, options))
 
     def card(self, output: str | Path | None = None) -> Page:
         """The machine on a few printed pages, written to `output` where one is named."""

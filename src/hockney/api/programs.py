@@ -29,6 +29,7 @@ from hockney.machine.file import save
 from hockney.machine.locality import read
 from hockney.options.profile import ProfileOptions
 from hockney.options.study import PROGRAM, StudyOptions
+from hockney.options.tune import ChosenBy
 from hockney.predict.options import ProfileCase
 from hockney.predict.replay.answer import answered, replay_cases
 from hockney.predict.replay.gains import gains
@@ -274,7 +275,8 @@ def _tuned(needs: _Needs, folder: Path, case: ProfileCase) -> float | None:
     if not needs.operations:
         return None
     try:
-        tuning = of_measurements("hockney", folder / CAMPAIGN, needs.operations, to_be_verified=True)
+        asked = ChosenBy(source=folder / CAMPAIGN, target="hockney", operations=needs.operations)
+        tuning = of_measurements(asked, to_be_verified=True)
     except RequestError:
         return None
     if not tuning.tuned.rules:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +12,11 @@ from hockney import writing
 from hockney.api.shown import as_html
 from hockney.campaign.events import Watching
 from hockney.errors import RequestError
-from hockney.fields import flags_written, several
+from hockney.fields import Value, flags_written, of_keywords
 from hockney.machine.file import Machine, is_machine_file, load
-from hockney.options.tune import TuneOptions
+from hockney.options.tune import ChosenBy, TuneOptions
 from hockney.records.verification import Verification as Verification
 from hockney.tune.launched import Verifying, verify
-from hockney.tune.rules import SIZES_B
 from hockney.tune.source import MachineSource, MeasuredSource
 from hockney.tune.targets.base import targets
 from hockney.tune.tuned import TargetRules, TunedRule, answer
@@ -78,50 +77,33 @@ class Tuning:
         return as_html(repr(self), self.rules, self.tuned.refused)
 
 
-def of_measurements(
-    target: str,
-    path: Path,
-    operations: Sequence[str] = (),
-    ranks: Sequence[int] = (),
-    where: Sequence[str] = (),
-    mpi: str = "",
-    *,
-    to_be_verified: bool = False,
-) -> Tuning:
+def chosen_by(source: Path, target: str, given: Mapping[str, Value]) -> ChosenBy:
+    """What `given`, options of `hockney tune` as keywords, asks of a source; RequestError for others."""
+    return of_keywords(ChosenBy, {"for": target, **given}, "tune", {"source": source})
+
+
+def of_measurements(asked: ChosenBy, *, to_be_verified: bool = False) -> Tuning:
     """Rules from a campaign folder or a tidy table, where an algorithm is faster than the default beyond doubt.
 
-    `target` is a form of rules (docs/reference/tuning-targets.md), such as `"openmpi-classic"`. On `ranks` that
-    were not measured the model chooses. `where` keeps rows with NAME=VALUE; `mpi` names the library that will
-    read the file. Rules `to_be_verified` may be for gains within their intervals.
-    RequestError where nothing can be compared.
+    On numbers of ranks that were not measured the model chooses. Rules `to_be_verified` may be for gains within
+    their intervals. RequestError where nothing can be compared.
     """
-    form = targets.get(target.replace("-", "_"))
-    source = MeasuredSource.read(path, several(where), mpi)
-    done = source.tuned(form, several(operations), ranks, to_be_verified=to_be_verified)
+    source = MeasuredSource.read(asked.source, asked.where, asked.mpi)
+    form = targets.get(asked.target)
+    done = source.tuned(form, asked.operations, asked.ranks, to_be_verified=to_be_verified)
     done.checked()
     return Tuning(done, source=source)
 
 
-def of_machine(
-    machine: Machine,
-    target: str,
-    path: Path,
-    operations: Sequence[str] = (),
-    ranks: Sequence[int] = (),
-    where: Sequence[str] = (),
-    mpi: str = "",
-    *,
-    sizes_B: Sequence[int] = (),
-) -> Tuning:
-    """Rules by the model alone, on these ranks; `sizes_B` as `SIZES_B` where none are named.
+def of_machine(machine: Machine, asked: ChosenBy) -> Tuning:
+    """Rules by the model alone, on the ranks that are named.
 
     RequestError where the machine has no messages, or no number of ranks is named.
     """
-    form = targets.get(target.replace("-", "_"))
-    source = MachineSource.of(machine, path, several(where), mpi)
-    done = source.tuned(form, several(operations), ranks, sizes_B or SIZES_B)
+    source = MachineSource.of(machine, asked.source, asked.where, asked.mpi)
+    done = source.tuned(targets.get(asked.target), asked.operations, asked.ranks, asked.sizes_B)
     done.checked()
-    return Tuning(done, assumed=source.placed(ranks))
+    return Tuning(done, assumed=source.placed(asked.ranks))
 
 
 def tune_file(
@@ -137,18 +119,17 @@ def tune_file(
     ):
         raise RequestError(f"{', '.join(unfit)} means nothing without --verify", "add it, or leave them out")
     writing.expect_writable(options.output)
-    asked = options.target, options.source, options.operations, options.ranks, options.where, options.mpi
     if is_machine_file(options.source):
         if options.verify:
             raise RequestError(
                 f"{options.source} is a machine file, and --verify launches what a campaign launched",
                 "give a campaign, or leave --verify out",
             )
-        done = of_machine(load(options.source), *asked, sizes_B=options.sizes_B)
+        done = of_machine(load(options.source), options)
         if done.assumed:
             warn(done.assumed)
     else:
-        done = of_measurements(*asked, to_be_verified=options.verify)
+        done = of_measurements(options, to_be_verified=options.verify)
         if done.source is not None and options.verify and done.tuned.rules:
             folder = options.output.with_name(f"{options.output.name}.verified")
             trying = Verifying(folder, options.launches, options.trust, watching, tell, warn)

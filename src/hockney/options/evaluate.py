@@ -42,6 +42,11 @@ class EvaluateOptions(MeasuredData):
     ] = None
     figure: Annotated[Path | None, Option("Draw predicted against measured times: .svg, .png or .html.")] = None
 
+    @property
+    def is_split(self) -> bool:
+        """Whether points of a collective are held out, and not sizes."""
+        return bool(self.train.strip() or self.test.strip())
+
 
 def applications() -> list[str]:
     """Names of applications, whose runs are no rows of a table."""

@@ -36,8 +36,8 @@ def _ranks(text: str) -> list[int]:
     return found
 
 
-class TuneOptions(BaseModel, defer_build=True):
-    """From what rules are made, for which library, and where they go."""
+class ChosenBy(BaseModel, defer_build=True):
+    """From what rules are made, and for which library."""
 
     empty_means_default: ClassVar[bool] = True
 
@@ -54,7 +54,6 @@ class TuneOptions(BaseModel, defer_build=True):
             known=lambda: TARGETS,
         ),
     ]
-    output: Annotated[Path, Option("File to write.", flags=("--output", "-o"))]
     operations: Annotated[
         list[str],
         Option(
@@ -85,6 +84,12 @@ class TuneOptions(BaseModel, defer_build=True):
         Option(metavar="NAME=VALUE"),
     ] = Field(default_factory=list)
     mpi: Annotated[str, Option("MPI that will read the file, where the table does not say it.")] = ""
+
+
+class TuneOptions(ChosenBy):
+    """Where rules go, and how they are tried before."""
+
+    output: Annotated[Path, Option("File to write.", flags=("--output", "-o"))]
     verify: Annotated[
         bool,
         Option(
