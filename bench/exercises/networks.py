@@ -237,7 +237,8 @@ def bluegene_p(inputs: Inputs) -> Section:
         ),
     ]
     among = Allocated(Links.of(cube), np.arange(cube.nodes))
-    paired = study(among, traffic="worst_pairing", routing="shortest", size_B=1, streams=6)
+    # Six streams of a byte from each node.
+    paired = study(among, traffic="worst_pairing", routing="shortest", size_B=6)
     rows.append(
         Row(f"worst pairing, {k}³ torus: congestion", given["torus"]["congestion_over_k"] * k,
             float(paired.load.worst_B), FORMULA, note="3k/2")
