@@ -12,9 +12,8 @@ from pydantic import TypeAdapter
 from hockney.api.campaign import Campaign, Doing, unsaid
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, check_writable, load, save
-from hockney.machine.measured import MeasuredPair, effect_lines, measured_pairs
+from hockney.machine.measured import MeasuredPair, measured_pairs
 from hockney.machine.reservations import warnings_of
-from hockney.machine.select import collective_title
 from hockney.machine.shipped import MACHINE
 from hockney.records.folder import beside
 from hockney.records.keys import ENTRIES
@@ -67,12 +66,10 @@ class FittedFile:
             titles = [curve.title_among(curves) for curve in curves]
             end = f"no machine file: none of {', '.join(ENTRIES)} was measured"
             return [*_ring_lines(self.rings, titles), end]
-        models = sorted(self.machine.collectives, key=lambda model: bool(model.algorithm))
-        return [
-            *(line for effect in self.machine.effects for line in effect_lines(effect)),
-            *(f"{collective_title(model, models)}: {model.quality_in_short}" for model in models),
-            *_ring_lines(self.rings, [ring.curve.title for ring in self.rings]),
-        ]
+        # A fit of rings alone does without what shows.
+        from hockney.report.views.in_short import beside_pairs
+
+        return beside_pairs(self.machine) + _ring_lines(self.rings, [ring.curve.title for ring in self.rings])
 
 
 def fit_to_file(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from rich.table import Table
-
 from hockney import api
 from hockney.options.status import StatusOptions
 from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.say import Column
 from hockney.units import counted
 
 
@@ -31,20 +30,27 @@ def _tell(found: api.Status) -> None:
             + (f"; missing: {one.missing}" * bool(one.missing))
         )
         if any(part.job for part in one.parts):
-            parts = Table("part", "records", "now", "ended", box=None)
-            for part in one.parts:
-                now = "running" if part.running else ""
-                parts.add_row(part.job or "(no job)", str(part.records), now, part.ended or "did not say")
-            say.table(parts)
+            say.rows("", one.parts, PARTS)
     else:
         done = sum(step.state == "done" for step in found.steps)
         say.line(f"{found.folder}: {found.state}, {done} of {counted(len(found.steps), 'step')} done")
-        of_steps = Table("step", "state", "records", "last job", "missing", box=None)
-        for step in found.steps:
-            of_steps.add_row(step.name, step.state, str(step.records), step.job, step.missing)
-        say.table(of_steps)
+        say.rows("", found.steps, STEPS)
     if found.jobs:
-        jobs = Table("job", "name", "batch system", "submitted", "state", box=None)
-        for job in found.jobs:
-            jobs.add_row(job.job, job.name, job.batch_system, job.submitted, job.state)
-        say.table(jobs)
+        say.rows("", found.jobs, JOBS)
+
+
+STATE, RECORDS = Column("state", "state"), Column("records", "records")
+PARTS = (
+    Column("part", lambda part: part.job or "(no job)"),
+    RECORDS,
+    Column("now", lambda part: "running" if part.running else ""),
+    Column("ended", lambda part: part.ended or "did not say"),
+)
+STEPS = (Column("step", "name"), STATE, RECORDS, Column("last job", "job"), Column("missing", "missing"))
+JOBS = (
+    Column("job", "job"),
+    Column("name", "name"),
+    Column("batch system", "batch_system"),
+    Column("submitted", "submitted"),
+    STATE,
+)

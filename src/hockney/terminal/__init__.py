@@ -106,8 +106,8 @@ def application() -> typer.Typer:
     return app
 
 
-def answer_no(message: str = "", hint: str = "", *, as_json: bool = False) -> NoReturn:
+def answer_no(message: str = "", hint: str = "") -> NoReturn:
     """End with the exit code of "the answer is no"; why may have been said already, as in JSON."""
-    if message and not as_json:
+    if message:
         raise NegativeAnswer(message, hint)
     raise typer.Exit(NegativeAnswer.exit_code)

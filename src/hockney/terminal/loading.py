@@ -219,7 +219,7 @@ class Verbs(_Helped, TyperGroup):
                 return args[0], command, rest
         if self.of_files and args[0].rstrip("/").endswith((".json", ".trace")):
             args = [self.of_files, *args]
-        lines = {module: lines_of(module) for module, _ in _modules(self.places)}
+        lines = {module: lines_of(module) for module in _modules(self.places)}
         # Modules that tell no verb, until one enters this, come after those that tell it.
         for module in sorted(lines, key=lambda module: args[0] not in lines[module]):
             if not _entered(self.verbs, args[0]) and (args[0] in lines[module] or not lines[module]):
@@ -234,7 +234,7 @@ class Verbs(_Helped, TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """All names. Of a verb that is not imported there is only what the list says of it."""
         lines: dict[str, str] = {}
-        for module, _ in _modules((*self.places, *self.told)):
+        for module in _modules((*self.places, *self.told)):
             lines |= (own := lines_of(module))
             if not own and not self.told:
                 importlib.import_module(module)
@@ -261,18 +261,17 @@ def _entered(verbs: typer.Typer, name: str) -> typer.Typer | None:
     return entered if entered.registered_commands or entered.registered_groups else None
 
 
-def import_verbs(places: Iterable[str], only: str = "") -> None:
-    """Import the modules of verbs, or the one that is called `only`."""
-    for module, name in _modules(places):
-        if only in ("", name):
-            importlib.import_module(module)
+def import_verbs(places: Iterable[str]) -> None:
+    """Import the modules of verbs."""
+    for module in _modules(places):
+        importlib.import_module(module)
 
 
-def _modules(places: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The modules of verbs, and how each is called."""
+def _modules(places: Iterable[str]) -> Iterator[str]:
+    """The modules of verbs."""
     for place in places:
         for name in unit_files(place):
-            yield place.format(name) if "{}" in place else f"{place}.{name}", name
+            yield place.format(name) if "{}" in place else f"{place}.{name}"
 
 
 @cache

@@ -100,7 +100,7 @@ class Column(NamedTuple):
     """Numbers stand to the right."""
 
 
-def rows(title: str, answers: Iterable[object], columns: Iterable[Column], *, keys: int = 1) -> None:
+def rows(title: str, answers: Iterable[object], columns: Iterable[Column]) -> None:
     """A table with a row for each answer, laid out as `table` does."""
     shown_columns = tuple(columns)
     shown = Table(title=title or None, box=None)
@@ -108,7 +108,7 @@ def rows(title: str, answers: Iterable[object], columns: Iterable[Column], *, ke
         shown.add_column(column.heading, justify="right" if column.is_number else "left")
     for answer in answers:
         shown.add_row(*(_cell(answer, column) for column in shown_columns))
-    table(shown, keys=keys)
+    table(shown)
 
 
 def texts(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]], left: Container[int]) -> None:
@@ -123,16 +123,16 @@ def _cell(answer: object, column: Column) -> str:
     return "–" if value is None else column.format(value)
 
 
-def table(shown: Table, *, keys: int = 1) -> None:
+def table(shown: Table) -> None:
     """A table of a result, its title a line above it: nothing in it is cut, and no word is broken.
 
     Long texts fold between words; columns that find no room go to further tables below, each of which begins with
-    the first `keys` columns again.
+    the columns that name a row.
     """
     if shown.title:
         line((str(shown.title), "bold"))
     _said()
-    for part in parts_of(shown, keys, out):
+    for part in parts_of(shown, out):
         out.print(part, crop=False)
 
 

@@ -23,9 +23,9 @@ def room(console: Console) -> int:
     return console.width if console.is_terminal else int(stated) if stated.isdigit() else A_PIPE
 
 
-def parts_of(shown: Table, keys: int, console: Console) -> Iterator[Table]:
+def parts_of(shown: Table, console: Console) -> Iterator[Table]:
     """The tables that a table is shown as, each as wide as it needs; those that name a row stand in each."""
-    columns, keys = room(console), _keys(shown, keys)
+    columns, keys = room(console), _keys(shown)
     whole = [_widths(column, console) for column in shown.columns]
     for number, chosen in enumerate(
         _columns_of_parts(shown, [least for least, _ in whole], keys, columns, console)
@@ -41,11 +41,11 @@ def parts_of(shown: Table, keys: int, console: Console) -> Iterator[Table]:
         yield part
 
 
-def _keys(shown: Table, least: int) -> int:
-    """How many first columns name a row; `least` where even all of them do not."""
+def _keys(shown: Table) -> int:
+    """How many first columns name a row; one where even all of them do not."""
     cells = [[str(cell) for cell in column.cells] for column in shown.columns]
-    several = range(least, len(cells))
-    return next((keys for keys in several if len({*zip(*cells[:keys], strict=True)}) == shown.row_count), least)
+    several = range(1, len(cells))
+    return next((keys for keys in several if len({*zip(*cells[:keys], strict=True)}) == shown.row_count), 1)
 
 
 COMFORTABLE = 20

@@ -26,14 +26,19 @@ def as_summary(machine: Machine) -> str:
         pair, fit = measured_pair(entry, entries), entry.fits[name]
         texts = [f"  {what:<12} {text}" for what, text in _lines(entry, fit, pair).items() if text]
         blocks.append("\n".join([pair.name, *texts]))
-    models = sorted(machine.collectives, key=lambda model: bool(model.algorithm))
-    lines = [
-        *(line for effect in machine.effects for line in effect_lines(effect)),
-        *(f"{collective_title(model, models)}: {model.quality_in_short}" for model in models),
-    ]
+    lines = beside_pairs(machine)
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more: --format formulas"]
     return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else [])])
+
+
+def beside_pairs(machine: Machine) -> list[str]:
+    """A line for each effect and each model of a collective, the library's own choices first."""
+    models = sorted(machine.collectives, key=lambda model: bool(model.algorithm))
+    return [
+        *(line for effect in machine.effects for line in effect_lines(effect)),
+        *(f"{collective_title(model, models)}: {model.quality_in_short}" for model in models),
+    ]
 
 
 def _lines(entry: Entry, fit: Fit, pair: MeasuredPair) -> dict[str, str]:
