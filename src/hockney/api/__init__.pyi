@@ -90,6 +90,9 @@ from .predictions import predict_profile as predict_profile
 from .profiled import Profile as Profile
 from .profiled import ProfiledCall as ProfiledCall
 from .profiled import profile_program as profile_program
+from .replayed import path_tables as path_tables
+from .replayed import run_time as run_time
+from .replayed import tolerance_tables as tolerance_tables
 from .scaling import LawFit as LawFit
 from .scaling import MeasuredPoint as MeasuredPoint
 from .scaling import Parameter as Parameter
@@ -126,5 +129,6 @@ from .tuning import TunedCell as TunedCell
 from .tuning import Tuning as Tuning
 from .tuning import Verification as Verification
 from .tuning import tune_file as tune_file
+from .verified import verified_cells as verified_cells
 from .views import show as show
 from .views import warnings_of as warnings_of

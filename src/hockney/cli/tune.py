@@ -10,7 +10,7 @@ from hockney.options.tune import TuneOptions
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.say import Column
 from hockney.terminal.signals import interruptible
-from hockney.units import counted, format_bytes, format_time, percent
+from hockney.units import counted, format_bytes
 
 MOST_ROWS = 40
 """Rules or calls that are listed; `--json` has all."""
@@ -50,11 +50,6 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
         answer_no()
 
 
-CELL = (
-    Column("operation", "operation"),
-    Column("ranks", "ranks"),
-    Column("size", "bytes", format_bytes),
-)
 RULES = (
     Column("rule for", "operation"),
     Column("ranks", lambda rule: _range(rule.least_ranks, rule.most_ranks, str)),
@@ -63,19 +58,6 @@ RULES = (
     Column("gain", "gain", "× {:.2f}".format, is_number=True),
     Column("interval", lambda rule: rule.gain and f"{rule.gain_low:.2f} to {rule.gain_high:.2f}"),
     Column("interval by", "interval_by"),
-)
-VERIFIED = (
-    *CELL,
-    Column("rule", lambda cell: cell.algorithm or "(default)"),
-    Column("default", "default_s", format_time),
-    Column("tuned", "tuned_s", format_time),
-    Column("best", "best_s", format_time),
-    Column("gain", "gain", "{:.2f}".format),
-    Column(
-        "95 %", lambda cell: None if cell.gain_low is None else f"{cell.gain_low:.2f} to {cell.gain_high:.2f}"
-    ),
-    Column("regret", "regret", percent),
-    Column("", "fate"),
 )
 EFFECTS = {"proven": "in effect", "none": "not in effect", "not proven": "not proven to be in effect"}
 
@@ -144,7 +126,8 @@ def _of(cell: api.TunedCell) -> str:
 
 def _show_verified(verification: api.Verification, warn: Callable[[str], None]) -> None:
     shown = [cell for cell in verification.cells if cell.algorithm]
-    say.rows("", shown[:MOST_ROWS], VERIFIED)
+    table = api.verified_cells(shown[:MOST_ROWS])
+    say.texts("", table.columns, table.rows, table.text)
     for proof in verification.proofs:
         ratio = ""
         if proof.seen is not None:

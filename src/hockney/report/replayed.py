@@ -15,14 +15,14 @@ from hockney import reading
 from hockney.predict.replay.answer import PredictedRun
 from hockney.predict.replay.gains import Gain
 from hockney.predict.replay.picture import KINDS, IdlePair, Timeline
-from hockney.predict.replay.run import SpotTime
 from hockney.predict.replay.tolerance import Tolerance
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import WIDTH_IN, Axis, Chart, Line, Panel, Tiles
 from hockney.report.findings import Finding, Verdict, weightiest
 from hockney.report.page import Contribution, Report, Section
+from hockney.report.replay_tables import path_tables, run_time, shares, tolerance_tables
 from hockney.report.style import COLOURS, Looks, drawing_style
-from hockney.report.tables import NONE, Table
+from hockney.report.tables import Table
 from hockney.units import counted, format_interval, format_time, percent
 
 EXPLAINED, MISSED = 0.05, 0.15
@@ -32,15 +32,6 @@ MOST_ROWS, MOST_GAINS, MOST_SQUARES = 40, 3, 32
 ROW_IN, LEAST_IN, MOST_IN = 0.18, 1.2, 7.0
 
 _HERE = Path(str(files("hockney.report")))
-_PARTS = {
-    "computing_s": "computing",
-    "latency_s": "latency",
-    "bandwidth_s": "bandwidth",
-    "overhead_s": "the processors' part of messages",
-    "rendezvous_s": "rendezvous",
-    "shared_links_s": "links that ranks share",
-    "reduction_s": "reductions and copies",
-}
 
 
 def page(run: PredictedRun, gains: Sequence[Gain], timeline: Timeline, waiting: Sequence[IdlePair]) -> Report:
@@ -83,11 +74,11 @@ def _colours() -> str:
 
 
 def _answers(run: PredictedRun, gains: Sequence[Gain]) -> list[Finding]:
-    parts = sorted(_shares(run), key=lambda part: -part[1])
+    parts = sorted(shares(run), key=lambda part: -part[1])
     name, time_s = parts[0]
     said = [
         Finding(
-            f"What limits the run is {name}: {percent(time_s / run.run_s)} of the {_time(run)} that it takes.",
+            f"What limits the run is {name}: {percent(time_s / run.run_s)} of the {run_time(run)} that it takes.",
             "critical-path",
             0.95,
         )
@@ -129,33 +120,18 @@ def _answers(run: PredictedRun, gains: Sequence[Gain]) -> list[Finding]:
     return said
 
 
-def _time(run: PredictedRun) -> str:
-    if run.interval is None:
-        return format_time(run.run_s)
-    return f"{format_time(run.run_s)} ({format_interval(run.interval.low_s, run.interval.high_s)})"
-
-
 def _saved(gain: Gain) -> str:
     if gain.low_s is None or gain.high_s is None:
         return format_time(gain.saved_s)
     return f"{format_time(gain.saved_s)} ({format_interval(gain.low_s, gain.high_s)})"
 
 
-def _shares(run: PredictedRun) -> list[tuple[str, float]]:
-    return [(_PARTS[name], time_s) for name, time_s in vars(run.critical_path).items() if time_s]
-
-
 def _path(run: PredictedRun) -> Section:
-    rows = [[name, format_time(time_s), percent(time_s / run.run_s)] for name, time_s in _shares(run)]
     section = Section(
         "critical-path",
         "Critical path",
         "The chain of computing and messages that ends last: what is shorter on it makes the run shorter.",
-        tables=[
-            Table("Where the run's time goes", ["part", "time", "share"], rows),
-            _spots("By call site", "call site", run.by_site),
-            _spots("By communicator", "communicator", run.by_communicator),
-        ],
+        tables=path_tables(run, MOST_ROWS),
         more="By call site and communicator",
     )
     shown = run.by_site[:8]
@@ -182,19 +158,6 @@ def _path(run: PredictedRun) -> Section:
         Drawing("path-by-site", "Critical path by call site", caption, caption, Chart([[panel]], height_in))
     ]
     return section
-
-
-def _spots(caption: str, what: str, spots: Sequence[SpotTime]) -> Table:
-    columns = [what, "computing on the path", "communication on it", "waiting of a rank", "for late ranks"]
-    rows = [
-        [
-            row.name or NONE,
-            *map(format_time, (row.computing_s, row.communication_s, row.waiting_s, row.late_s)),
-        ]
-        for row in spots[:MOST_ROWS]
-    ]
-    cut = f", the first {MOST_ROWS} of {len(spots)}" if len(spots) > MOST_ROWS else ""
-    return Table(f"{caption}{cut}", columns, rows)
 
 
 def _helps(run: PredictedRun, gains: Sequence[Gain]) -> Section:
@@ -277,24 +240,12 @@ def _tolerances(run: PredictedRun) -> list[Section]:
     caption = "How much longer the run takes, by the messages of each locality."
     chart = Chart([panels], 3.4, shared="row")
     drawing = Drawing("tolerance", "What the run tolerates", caption, caption, chart)
-    rows = [
-        [row.locality, percent(at.longer), _added(at.added_latency_s), _narrower(by.narrower)]
-        for row in run.tolerance
-        for at, by in zip(row.latency_limits, row.bandwidth_limits, strict=True)
-    ]
-    counts = [
-        [row.locality, f"{row.per_latency:g}", f"{row.per_overhead:g}", f"{row.per_gap_per_B:.4g}"]
-        for row in run.tolerance
-    ]
     section = Section(
         "tolerance",
         "Tolerance",
         "How much longer the latency, or narrower the bandwidth, may become until the run takes longer.",
         figures=[drawing] if panels else [],
-        tables=[
-            Table("Limits", ["messages", "longer", "added latency", "bandwidth narrower"], rows),
-            Table("On the critical path", ["messages", "latencies L", "overheads o", "bytes × G"], counts),
-        ],
+        tables=tolerance_tables(run),
         more="Slopes",
     )
     return [section]
@@ -303,14 +254,6 @@ def _tolerances(run: PredictedRun) -> list[Section]:
 def _curve(row: Tolerance, name: str, run_s: float, style: object) -> Line:
     points = np.array(getattr(row, f"{name}_curve")).reshape(-1, 2)
     return Line(row.locality, points[:, 0], points[:, 1] / run_s - 1, style=style)  # type: ignore[arg-type]
-
-
-def _added(time_s: float | None) -> str:
-    return NONE if time_s is None else format_time(time_s)
-
-
-def _narrower(times: float | None) -> str:
-    return NONE if times is None else f"{times:.3g} times"
 
 
 def _waiting(run: PredictedRun, waiting: Sequence[IdlePair]) -> Section:

@@ -24,15 +24,7 @@ def section(verification: Verification) -> Section:
     """The section."""
     result = Section(ID, f"Verified: {verification.target}", MEANING, findings=_findings(verification))
     result.tables = [
-        Table(
-            "Cells, with and without the rules",
-            [
-                *("operation", "ranks", "size", "rule", "default", "tuned", "best measured", "its time", "gain"),
-                *("95 % interval", "regret", "result"),
-            ],
-            [_row(cell) for cell in verification.cells],
-            frozenset({0, 3, 6, 11}),
-        ),
+        cells(verification.cells),
         Table(
             "Do the rules take effect?",
             ["operation", "effect", "why", "tried with", "expected", "seen", "95 % interval"],
@@ -48,6 +40,15 @@ def section(verification: Verification) -> Section:
         else f"The geometric mean of the gains of the {counted(ruled, 'cell')} with a rule is {mean:.2f}."
     )
     return result
+
+
+def cells(verified: Sequence[VerifiedCell]) -> Table:
+    """A row for each: times by default, with the rules and of the best measured, and what becomes of its rule."""
+    columns = ["operation", "ranks", "size", "rule", "default", "tuned", "best measured", "its time", "gain"]
+    columns += ["95 % interval", "regret", "result"]
+    return Table(
+        "Cells, with and without the rules", columns, list(map(_row, verified)), frozenset({0, 3, 6, 11})
+    )
 
 
 def _findings(verification: Verification) -> list[Finding]:
@@ -85,8 +86,6 @@ def _in_words(cell: VerifiedCell) -> str:
 
 
 def _row(cell: VerifiedCell) -> Sequence[str]:
-    what = {"faster": "faster", "slower": "slower", "not told": "no difference", "not timed": "not timed"}
-    word = what.get(cell.verdict, "")
     return [
         cell.operation,
         str(cell.ranks),
@@ -99,7 +98,7 @@ def _row(cell: VerifiedCell) -> Sequence[str]:
         NONE if cell.gain is None else f"{cell.gain:.2f}",
         _between(cell.gain_low, cell.gain_high),
         NONE if cell.regret is None else percent(cell.regret),
-        f"{word}, goes back" if cell.algorithm and not cell.is_kept else word,
+        cell.fate or {"not told": "no difference", "no rule": ""}.get(cell.verdict, cell.verdict),
     ]
 
 
