@@ -83,7 +83,7 @@ def test_false_alarms_are_rare(law: Law) -> None:
 
 
 @pytest.mark.parametrize("shared", [0.03, 0.1])
-@pytest.mark.parametrize("law", [circulant, halves])
+@pytest.mark.parametrize("law", [circulant, pytest.param(halves, marks=pytest.mark.thorough)])
 def test_noise_that_all_sizes_share_is_no_growth(law: Law, shared: float) -> None:
     """As above, where each number of ranks was slower or faster as a whole, as on other nodes."""
     campaigns = [times(law, seed, shared=shared) for seed in range(20)]

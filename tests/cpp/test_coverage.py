@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 from tests.cpp.test_statistics import compiled
-from tests.factories import record
+from tests.factories import draws, record
 
 from hockney import _core
 from hockney.campaign.plan import Plan
@@ -21,7 +21,7 @@ from hockney.records.visits import LEAST_SAMPLES, levels_of, samples_at
 
 Array = NDArray[np.float64]
 
-STREAMS, LENGTH = 4000, 2000
+STREAMS, LENGTH = draws(4000), 2000
 SPREAD = 0.05
 """Of each stream, relatively: so wide that the tolerances below are met after some hundred samples."""
 

@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.factories import draws
 
 from hockney.records.launches import intervals
 
-SIZES, DRAWS = 20, 400
+SIZES, DRAWS = 20, draws(400)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_they_hold_the_true_median(launches: int, of_launch: float, of_size: flo
         _, low, high, _ = intervals(times, times, times)
         held.append(np.mean((low <= 1) & (high >= 1)))
         reach.append(np.median(np.log(high / low) / 2))
-    # The standard error of the share where the sizes of a draw are right or wrong together: √(0.05 · 0.95 / 400).
+    # Standard errors of the share where the sizes of a draw are right or wrong together.
     assert np.mean(held) >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / DRAWS)
     # Who knows how far launches differ needs 1.96 standard errors of the median; who has to ask them, t.
     oracle = 1.1 * math.hypot(of_launch, of_size) / math.sqrt(launches)

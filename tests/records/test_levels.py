@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.factories import draws
 from tests.records.one_level import Stream, resampled
 
 from hockney.records.levels import STAY, Level, common, find_levels, in_common, in_words
 
-TRIALS = 500
+TRIALS = draws(500)
 LENGTHS = (200, *(pytest.param(count, marks=pytest.mark.thorough) for count in (600, 2000)))
 
 

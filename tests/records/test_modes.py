@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.factories import record, references
+from tests.factories import draws, record, references
 from tests.records.one_level import Stream, resampled
 
 from hockney.records.levels import Level
@@ -17,7 +17,7 @@ VISITS, GROUPS = 3, 15
 COUNT = len(SIZES_B) * VISITS * GROUPS
 MOVED_B = 4096
 RATIO = 1.25
-DRAWS = 50
+DRAWS = draws(50)
 
 REFERENCE_S = 1e-7
 VISIT = record(0, locality="cache", pair="0-1", **references(REFERENCE_S, GROUPS, 1))

@@ -63,7 +63,7 @@ NUMBERS = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(NUMBERS)
 def test_numbers_are_what_they_are_in_python(text: str) -> None:
     """A chain of copies whose number is the value: the machine calculates as Python does."""
@@ -130,14 +130,14 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(WORDS, max_size=40).map(" ".join) | st.text(max_size=60))
 def test_any_text_is_a_schedule_or_refused(text: str) -> None:
     with suppress(RequestError):
         _run(written.compiled(text, "any.schedule"))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(-3, len(written.OPERATIONS) + 2) | st.integers(-(2**63), 2**63 - 1), max_size=60))
 def test_any_program_ends(program: list[int]) -> None:
     """Programs come from campaigns too: the machine takes any numbers."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
+from tests.factories import draws
 
 from hockney import _core
 from hockney._core import Algorithm, Kind, Memory, Problem, RankSchedule, Region, Schedule, Step
@@ -14,7 +15,7 @@ from hockney._core import Algorithm, Kind, Memory, Problem, RankSchedule, Region
 ALGORITHMS = _core.algorithms()
 NAMES = [f"{algorithm.collective}-{algorithm.name}" for algorithm in ALGORITHMS]
 RANKS = 8  # even and a power of two, so that every algorithm takes part
-TRIALS = 40
+TRIALS = draws(40)
 """Mutations of each kind and algorithm."""
 
 

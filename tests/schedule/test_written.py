@@ -246,6 +246,7 @@ def test_what_cannot_be_done_is_refused_with_its_line(text: str, said: str, tmp_
     assert said in str(raised.value)
 
 
+@pytest.mark.thorough
 def test_the_operations_of_all_ranks_together_are_limited(tmp_path: Path) -> None:
     """Each of 64 ranks alone stays below the 2^30: a pass of the loop is at least four operations."""
     path = defined(tmp_path, "allreduce", "long", "copy(input, output)\nfor i in range(2**23):\n    x = i")

@@ -17,7 +17,7 @@ from hockney.errors import RequestError
 from hockney.predict.costs import BUFFERED, NOTHING, TERMS, Costs, Curve
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
-RANKS = (*range(1, 25), 32, 33, 61)
+RANKS = (*range(1, 18), 24, 32, 33)
 FEW = (*range(1, 13), 16, 17)
 """Where each step is followed in Python: powers of two, one more, and odd numbers."""
 SIZES_B = ((4096, 0), (4096, 256), (1000, 52))

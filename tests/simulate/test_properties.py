@@ -129,7 +129,7 @@ def test_nothing_reaches_all_ranks_before_it_can(one: _core.Algorithm, ranks: in
     assert outcome.finish_s.max() >= rounds * slow_port.gap_s * (1 - 1e-12)
 
 
-@settings(max_examples=500, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(
     some_algorithm,
     some_ranks,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.factories import app_run, not_none
+from tests.factories import app_run, draws, not_none
 
 from hockney.apps.stencil.grid_test import Configuration, configuration, grid_test, judged
 from hockney.records.app_record import AppRecord
@@ -18,6 +18,7 @@ TIME_S = 0.626
 """A cycle in the printed tables of a report, in which the grid did not matter."""
 RUNS = 10
 NOISE = 0.01
+DRAWS = draws(200)
 
 
 def record(samples_s: list[float], number: int | None = None) -> AppRecord:
@@ -71,7 +72,7 @@ def test_the_mean_of_a_configuration_and_its_interval() -> None:
 
 def test_intervals_hold_the_mean() -> None:
     rng = np.random.default_rng(3)
-    every = [one for _ in range(200) for one in drawn(rng, np.zeros(6))]
+    every = [one for _ in range(DRAWS) for one in drawn(rng, np.zeros(6))]
     errors = np.array([abs(one.mean_s / TIME_S - 1) for one in every])
     inside = np.mean([(one.low_s or 0) <= TIME_S <= (one.high_s or 0) for one in every])
     assert np.median(errors) <= 0.03
@@ -83,10 +84,10 @@ def test_intervals_hold_the_mean() -> None:
 def test_grids_that_do_not_matter_are_seldom_said_to(seen: str) -> None:
     rng = np.random.default_rng(5)
     change = CHANGES[seen]
-    tests = [grid_test("", change(drawn(rng, np.zeros(6)))) for _ in range(200)]
+    tests = [grid_test("", change(drawn(rng, np.zeros(6)))) for _ in range(DRAWS)]
     wrong = np.mean([test is not None and test.p_value < 0.05 for test in tests])
-    # 5 % of 200 with three standard deviations; intervals with c = 1.96 of ten runs are too narrow (t: 2.26),
-    # so that Q finds up to thrice as much.
+    # 5 % of 200 with three standard deviations, of 80 with two; intervals with c = 1.96 of ten runs are too
+    # narrow (t: 2.26), so that Q finds up to thrice as much.
     assert wrong <= (0.15 if seen == "intervals" else 0.10)
 
 
@@ -108,7 +109,7 @@ def test_how_much_grids_differ_lies_in_its_interval() -> None:
     rng = np.random.default_rng(11)
     spread = 0.02
     inside = []
-    for _ in range(200):
+    for _ in range(DRAWS):
         for change in (list, as_repetitions):
             test = not_none(grid_test("", change(drawn(rng, rng.normal(0, spread, 6)))))
             inside.append(test.grids_differ_by_low <= spread <= test.grids_differ_by_high)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.factories import holds, not_none
+from tests.factories import draws, holds, not_none
 
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
@@ -17,7 +17,7 @@ from hockney.models.collectives.statements import growth_text
 Array = NDArray[np.float64]
 RANKS = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64], dtype=np.float64)
 SIZES = np.array([4.0**power for power in range(1, 11)])
-DRAWS = 20
+DRAWS = draws(25)
 NOISE = 0.05
 
 
@@ -56,7 +56,7 @@ def test_the_terms_of_a_law_are_found_and_their_intervals_hold_it() -> None:
         for name, value in TREE.items():
             held[name] += holds(model.parameters[name], value)
     assert found >= 0.9 * DRAWS
-    # Of 95 % intervals, 20 draws hold the truth in 17 or more with a probability of 0.98.
+    # Of 95 % intervals, 25 draws hold the truth in 22 or more with a probability of 0.97, 10 in 9 of 0.91.
     assert min(held.values()) >= 0.85 * found
 
 
@@ -175,16 +175,16 @@ LAWS_OF_BLUEGENE: dict[str, tuple[Callable[[Array, Array], Array], float, str]] 
 @pytest.mark.parametrize("name", LAWS_OF_BLUEGENE)
 def test_the_laws_of_a_whole_bluegene_come_back(name: str) -> None:
     law, size_B, truth = LAWS_OF_BLUEGENE[name]
-    draws, first, told = 20, 0, 0
-    for seed in range(draws):
+    first, told = 0, 0
+    for seed in range(DRAWS):
         model = many_ranks(law, seed, size_B)
         last = max(model.regimes, key=lambda regime: regime.max_ranks or 0)
         laws = growth_text(model, last).split(" or ")
         first, told = first + (laws[0] == truth), told + (truth in laws)
         assert len(laws) <= 5
-    assert told >= 0.95 * draws
+    assert told >= 0.95 * DRAWS
     # With 8 of 10 above 4,096, log P and P^(1/3) differ by less than 1 %: the set holds both.
-    assert first >= (0.7 if name == "allreduce" else 0.9) * draws
+    assert first >= (0.7 if name == "allreduce" else 0.9) * DRAWS
 
 
 def test_a_switch_at_a_number_of_ranks_has_a_range_on_either_side() -> None:
@@ -204,7 +204,15 @@ def test_a_switch_at_a_number_of_ranks_has_a_range_on_either_side() -> None:
     assert found >= 9
 
 
-@pytest.mark.parametrize(("ranks", "size_B"), [(256, 4096), (64, 2**24), (512, 2**24), (2, 2)])
+@pytest.mark.parametrize(
+    ("ranks", "size_B"),
+    [
+        (512, 2**24),
+        (2, 2),
+        pytest.param(256, 4096, marks=pytest.mark.thorough),
+        pytest.param(64, 2**24, marks=pytest.mark.thorough),
+    ],
+)
 def test_beyond_its_points_a_model_answers_with_an_interval_that_grows(ranks: int, size_B: int) -> None:
     """Above in ranks, in bytes, in both, and below: 95 % are meant, 8 asked of 10 draws (binomial, 1 %)."""
     held = 0

@@ -43,7 +43,7 @@ def launched(per_launch_s: Iterable[ArrayLike]) -> list[EffectRecord]:
     ]
 
 
-@pytest.mark.parametrize("launches", [2, 3, 5])
+@pytest.mark.parametrize("launches", [3, *(pytest.param(count, marks=pytest.mark.thorough) for count in (2, 5))])
 def test_intervals_hold_the_truth_as_often_as_they_say_whatever_the_launches_do(launches: int) -> None:
     lot = np.random.default_rng(launches)
     held = 0

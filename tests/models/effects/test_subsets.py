@@ -128,7 +128,9 @@ def test_strided_subsets_are_told_by_their_ranks() -> None:
     assert fit(records).parameters["greatest_factor"].value == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.02, 0.05])
+@pytest.mark.parametrize(
+    "spread", [0.05, *(pytest.param(share, marks=pytest.mark.thorough) for share in (0.0, 0.02))]
+)
 def test_intervals_hold_the_truth_as_often_as_they_say(spread: float) -> None:
     """Also where visits differ by more than their samples tell."""
     held = 0

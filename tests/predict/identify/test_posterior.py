@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.factories import draws
 
 from hockney.predict.identify import posterior as posterior_module
 from hockney.predict.identify.chains import ChainCell, _both_ways, _changes, _counted, _told
@@ -51,7 +52,8 @@ def test_planted_switches_come_back() -> None:
     """Counted over many tables: in one of them noise may well move a switch by two sizes."""
     generator, ln_s = np.random.default_rng(1), laws(4)
     right, answered = [], []
-    for _ in range(300):
+    tables = draws(300)
+    for _ in range(tables):
         before, after = generator.permutation(4)[:2]
         truth = np.where(np.arange(SIZES) < generator.integers(4, SIZES - 4), before, after)
         measured = ln_s[np.arange(SIZES), truth] + generator.normal(0, NOISE, SIZES)
@@ -65,7 +67,7 @@ def test_planted_switches_come_back() -> None:
     assert np.mean(right) >= 0.977
     # Sets are made to hold the truth with 95 %.
     assert np.mean(answered) >= 0.95
-    assert len(answered) >= 0.9 * 300 * SIZES
+    assert len(answered) >= 0.9 * tables * SIZES
 
 
 @settings(max_examples=40)
