@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.command_line import Run
 from tests.factories import VERSION_1, verb
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 run = verb("report", "--card")
 

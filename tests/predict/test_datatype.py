@@ -47,14 +47,6 @@ def test_a_layout_that_was_not_measured_costs_what_was_planted(layout: tuple[str
     assert one.time_s == pytest.approx(truth.time_s(*layout), rel=1e-6)
 
 
-def test_a_measured_layout_left_out_of_the_points_costs_what_was_planted() -> None:
-    truth, gone = Truth(), ("vector", 2048, 8, 16)
-    effect = planted({"send": truth}, layouts=[layout for layout in LAYOUTS if layout != gone])
-    one = predicted(effect, strided(*gone))["send"]
-    assert not one.measured
-    assert one.time_s == pytest.approx(truth.time_s(*gone), rel=1e-6)
-
-
 def test_the_parts_are_those_planted() -> None:
     truth = Truth()
     parts = predicted(planted({"send": truth}), strided(*NEW))["send"]

@@ -51,13 +51,6 @@ def test_what_is_printed(machine: Machine, tmp_path: Path) -> None:
     ]
 
 
-def test_oversubscribed_measurements_are_said_to_be_no_latency(machine: Machine, tmp_path: Path) -> None:
-    sentence = "measured with more ranks than cores: not a latency"
-    assert printed(machine, tmp_path, "--bytes", "8B", "--where", "variant=tcp")[-1] == f"warning: {sentence}"
-    answer = asked(machine, 8, where=["variant=tcp"])
-    assert (answer.oversubscribed, answer.warnings) == (True, [sentence])
-
-
 def test_what_concerns_the_size_is_repeated(machine: Machine, tmp_path: Path) -> None:
     entry = select_entry(machine, {"operation": "pingpong"})
     # Of two pairs; the worse counts.
@@ -86,17 +79,6 @@ def test_what_concerns_the_size_is_repeated(machine: Machine, tmp_path: Path) ->
     assert [line for line in lines if line.startswith("warning: ")] == [
         f"warning: {text}" for text in answer.warnings
     ]
-
-
-def test_data_holds_what_a_program_needs(machine: Machine) -> None:
-    answer = asked(machine, 3 * 1048576, locality="network", where=["variant=default"], model="hockney")
-    data = answer.model_dump(mode="json")
-    assert (data["operation"], data["locality"], data["model"]) == ("pingpong", "network", "hockney")
-    (prediction,) = data["predictions"]
-    assert (prediction["extrapolated"], prediction["factor"]) == (True, 3)
-    assert prediction["regime"]["min_B"] == 0
-    assert data["warnings"] == ["3 MiB: 3 × beyond the largest measured size"]
-    assert "with_effects" not in data
 
 
 def test_a_correction_is_stated_with_what_it_corrects(machine: Machine, tmp_path: Path) -> None:

@@ -44,9 +44,16 @@ def training(table: pd.DataFrame, system: System) -> Training:
     return Training(seen.frame, table[:0], system, "bcast", seen.statistic)
 
 
-def test_it_is_nearer_than_curves_that_know_no_schedule(training: Training, table: pd.DataFrame) -> None:
-    fitted = simulated(training)
-    assert isinstance(fitted, Supposed)
+@pytest.fixture(scope="module")
+def fitted(training: Training) -> Supposed:
+    made = simulated(training)
+    assert isinstance(made, Supposed)
+    return made
+
+
+def test_it_is_nearer_than_curves_that_know_no_schedule(
+    fitted: Supposed, training: Training, table: pd.DataFrame
+) -> None:
     far = points(table[table["ranks"] > max(FEW)], "bcast").frame
     made, measured_s = fitted.predict(far), far["time_s"].to_numpy()
     ours, others = (np.abs(each.time_s / measured_s - 1) for each in (made, fit(training).predict(far)))
@@ -67,10 +74,8 @@ def test_it_is_nearer_than_curves_that_know_no_schedule(training: Training, tabl
 
 
 def test_among_trained_points_their_surface_counts_and_where_nothing_explains_them_it_is_all(
-    training: Training,
+    fitted: Supposed, training: Training
 ) -> None:
-    fitted = simulated(training)
-    assert isinstance(fitted, Supposed)
     inside = training.points.assign(ranks=20)
     weight = fitted.predict(inside).correction
     assert weight is not None

@@ -14,6 +14,7 @@ from hockney.runner.mpi import Mpi
 from hockney.runner.preload_build import FOLDER
 
 
+@pytest.mark.one_mpi
 def test_no_number_is_narrowed_silently(mpi: Mpi, tmp_path: Path) -> None:
     """Only here: another compiler, or a library's header, may warn of what is none of a user's business."""
     text = "".join(
@@ -73,6 +74,7 @@ ASKED = (
 """Says whether the layer looked closely at a datatype with gaps, in broadcasts of 8 to 24 bytes."""
 
 
+@pytest.mark.one_mpi
 def test_a_call_without_a_rule_is_looked_at_no_further_than_its_bytes(mpi: Mpi, tmp_path: Path) -> None:
     program = compiled(mpi, tmp_path, ASKED)
     rule = PreloadRule(operation="bcast", algorithm="binomial", least_bytes=16, most_bytes=16)

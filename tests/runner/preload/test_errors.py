@@ -64,6 +64,7 @@ def test_communicators_are_freed_in_the_order_in_which_they_were_made(mpi: Mpi, 
     under(mpi, tmp_path, BINOMIAL, 2, compiled(mpi, tmp_path, "order.c"))
 
 
+@pytest.mark.one_mpi
 def test_threads_that_are_first_on_a_communicator_make_one_of_each(mpi: Mpi, tmp_path: Path) -> None:
     # For a trace they are made before.
     watched(mpi, tmp_path, 1, compiled(mpi, tmp_path, "first_on_many.c"), "20", options="--trace-limit 0")

@@ -153,6 +153,7 @@ def test_calls_that_differ_between_ranks_say_nothing_of_waiting(caplog: pytest.L
     assert "1 of 3 kept calls were not the same on all ranks" in caplog.text
 
 
+@pytest.mark.one_mpi
 def test_communicators_that_live_together_are_apart(mpi: Mpi, tmp_path: Path) -> None:
     """Threads of the two ranks come to two duplicates in different orders."""
     profile = profile_of(mpi, tmp_path, 2, compiled(mpi, tmp_path, "twins.c"))
@@ -160,6 +161,7 @@ def test_communicators_that_live_together_are_apart(mpi: Mpi, tmp_path: Path) ->
     assert calls["allreduce"].sampled == calls["bcast"].sampled == 2 * 5
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
 def test_a_call_site_has_its_line(mpi: Mpi, tmp_path: Path, kind: str) -> None:
     program = compiled(mpi, tmp_path, "late.c", "-g", kind, *(["-fPIE"] if kind == "-pie" else []))
@@ -175,6 +177,7 @@ MANY = mpi_program(
 )
 
 
+@pytest.mark.one_mpi
 def test_a_call_without_bytes_stays_one_beyond_the_records_that_are_kept(mpi: Mpi, tmp_path: Path) -> None:
     """Some hundred thousand bytes of notes of each rank come in several rounds, too."""
     profile = profile_of(mpi, tmp_path, 2, compiled(mpi, tmp_path, MANY))

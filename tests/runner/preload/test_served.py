@@ -94,6 +94,7 @@ def test_the_driver_sees_wrong_results(mpi: Mpi, driver: Path, tmp_path: Path) -
     assert "wrong: bcast" in done.stdout
 
 
+@pytest.mark.one_mpi
 def test_bitwise_leaves_floating_point_and_the_programs_operators_to_the_library(
     mpi: Mpi, driver: Path, tmp_path: Path
 ) -> None:
@@ -124,6 +125,7 @@ SLOW_SUM = mpi_program(
 """Half of the sums take rank 1 at least 10 ms: it waits for rank 0, which sleeps for 20 after a barrier."""
 
 
+@pytest.mark.one_mpi
 def test_a_comparison_gives_half_of_the_calls_to_the_library(mpi: Mpi, tmp_path: Path) -> None:
     said, _ = under(mpi, tmp_path, SUM, 2, compiled(mpi, tmp_path, SLOW_SUM), options="--compare")
     rows = [row for row in said["calls"] if row["operation"] == "allreduce"]
@@ -154,6 +156,7 @@ def test_threads_call_at_once(mpi: Mpi, tmp_path: Path) -> None:
     assert calls["bcast"] == calls["allreduce"] == 2 * 4 * 40
 
 
+@pytest.mark.one_mpi
 def test_nothing_is_allocated_after_a_size_was_met(mpi: Mpi, tmp_path: Path) -> None:
     _, done = under(mpi, tmp_path, every_schedule(1), 3, compiled(mpi, tmp_path, "allocations.c"))
     found = re.search(r"first (\d+) later 0", done.stderr)
@@ -173,6 +176,7 @@ BOUNDS = PreloadTable(
 """Their bounds meet: 9 and 10, 20 and 21 bytes, 2 and 3 ranks."""
 
 
+@pytest.mark.one_mpi
 def test_the_layer_finds_the_rule_on_both_sides_of_each_bound(mpi: Mpi, tmp_path: Path) -> None:
     """By hand; the number of calls of one rank, a power of two for each size, says which sizes they were."""
     program = compiled(mpi, tmp_path, "matched.c")

@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
+from tests.runner.preload.conftest import RANKS, Kept, recorded
 from tests.runner.preload.programs import answer, compiled, hockney, launch_line
-from tests.runner.preload.traces import RankTrace, traces
 
 from hockney.runner.mpi import Mpi
 from hockney.runner.traced import HEADER, MAGIC, found
 
-RANKS = 3
 BLOCKS_B = (4, 8, 12)
 """Of rank 0, 1 and 2, where sizes differ."""
 
 
-def recorded(
-    mpi: Mpi, folder: Path, part: str, *words: str, options: str = "", code: int | None = 0
-) -> tuple[list[RankTrace], subprocess.CompletedProcess[str]]:
-    """The traces of `traced.c`, and how it ended; skips without threads."""
-    program = compiled(mpi, folder, "traced.c", "-g", "-Wno-stringop-overread")
-    line = launch_line(mpi, RANKS, program, part, *words)
-    done = hockney("profile", "-o", str(folder / "p.json"), *options.split(), "--", *line)
-    if done.returncode == 77:
-        pytest.skip("this library was built without MPI_THREAD_MULTIPLE")
-    assert code is None or done.returncode == code, done.stdout + done.stderr
-    found = traces(folder / "p.trace")
-    for one in found:
-        assert (one.version, one.ranks, one.counted) == (1, RANKS, len(one.events))
-    return found, done
-
-
-def test_messages(mpi: Mpi, tmp_path: Path) -> None:
+def test_messages(kept: Kept) -> None:
     """Of all modes, by wildcards, whose source, tag and size are those of what came; none to nobody."""
-    first, second, third = recorded(mpi, tmp_path, "messages")[0]
+    first, second, third = kept("messages")[0]
     assert first.of("send", "recv") == [
         (0, 1, 1, 10, 0),
         (0, 1, 2, 16, 1),
@@ -62,9 +44,9 @@ def test_messages(mpi: Mpi, tmp_path: Path) -> None:
         assert all("+0x" in event.site for event in one.events)
 
 
-def test_requests_complete_in_any_order(mpi: Mpi, tmp_path: Path) -> None:
+def test_requests_complete_in_any_order(kept: Kept) -> None:
     """A message to nobody has none; what is cancelled never was, what is freed nobody waits for."""
-    for one in recorded(mpi, tmp_path, "later")[0]:
+    for one in kept("later")[0]:
         next_, before = (one.rank + 1) % 3, (one.rank + 2) % 3
         assert [(event.kind, event.said) for event in one.events[:-1]] == [
             ("irecv", (0, None, 6, 20)),
@@ -87,15 +69,15 @@ def test_requests_complete_in_any_order(mpi: Mpi, tmp_path: Path) -> None:
         ]
 
 
-def test_calls_that_fail_are_no_messages(mpi: Mpi, tmp_path: Path) -> None:
-    for one in recorded(mpi, tmp_path, "failing")[0]:
+def test_calls_that_fail_are_no_messages(kept: Kept) -> None:
+    for one in kept("failing")[0]:
         assert one.of("other") == [(f"MPI_{name}",) for name in ("Send", "Irecv", "Bcast", "Ibcast")]
         assert [event.kind for event in one.events[4:]] == ["isend", "recv", "wait", "finalize"]
         assert one.of("recv")[0][:3] == (0, (one.rank + 2) % 3, 2)
 
 
-def test_persistent_requests(mpi: Mpi, tmp_path: Path) -> None:
-    for one in recorded(mpi, tmp_path, "persistent")[0]:
+def test_persistent_requests(kept: Kept) -> None:
+    for one in kept("persistent")[0]:
         next_, before = (one.rank + 1) % 3, (one.rank + 2) % 3
         assert [(event.kind, event.said) for event in one.events[:-1]] == [
             ("recv_init", (0, None, 1, 20)),
@@ -113,9 +95,9 @@ def test_persistent_requests(mpi: Mpi, tmp_path: Path) -> None:
         ]
 
 
-def test_probes(mpi: Mpi, tmp_path: Path) -> None:
+def test_probes(kept: Kept) -> None:
     """Those that find nothing are not kept."""
-    for one in recorded(mpi, tmp_path, "probes")[0]:
+    for one in kept("probes")[0]:
         next_, before = (one.rank + 1) % 3, (one.rank + 2) % 3
         sent = [("isend", (0, next_, tag, 9 + tag, 0)) for tag in (1, 2, 3, 4)]
         assert [(event.kind, event.said) for event in one.events[:-1]] == [
@@ -130,9 +112,9 @@ def test_probes(mpi: Mpi, tmp_path: Path) -> None:
         ]
 
 
-def test_a_polling_loop_is_the_wait_that_it_is(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_polling_loop_is_the_wait_that_it_is(kept: Kept) -> None:
     """A millisecond before each of five polls is computing; what lies between the many after it is not."""
-    _, *others = recorded(mpi, tmp_path, "polls", options="--clock cpu")[0]
+    _, *others = kept("polls")[0]
     for one in others:
         assert [event.kind for event in one.events] == ["irecv", "send", "wait"] * 5 + ["finalize"]
         assert one.of("wait") == [((way, 0, way),) for way in range(5)]
@@ -150,9 +132,9 @@ def sizes(operation: str, flags: int, root: int, size_B: int, element_B: int = 1
     return (operation, flags, 0, root, size_B, element_B)
 
 
-def test_collectives(mpi: Mpi, tmp_path: Path) -> None:
+def test_collectives(kept: Kept) -> None:
     """Bytes as the tidy table has them; blocks of different sizes as vectors."""
-    for one in recorded(mpi, tmp_path, "collectives")[0]:
+    for one in kept("collectives")[0]:
         rank, is_root = one.rank, one.rank == 1
         own, blocks = BLOCKS_B[rank], BLOCKS_B
         assert one.of("collective") == [
@@ -180,9 +162,9 @@ def test_collectives(mpi: Mpi, tmp_path: Path) -> None:
         assert len(one.vectors) == len({tuple(vector) for vector in one.vectors.values()})
 
 
-def test_collectives_that_do_not_block(mpi: Mpi, tmp_path: Path) -> None:
+def test_collectives_that_do_not_block(kept: Kept) -> None:
     blocks = BLOCKS_B
-    for one in recorded(mpi, tmp_path, "non_blocking")[0]:
+    for one in kept("non_blocking")[0]:
         is_root, own = one.rank == 1, blocks[one.rank]
         assert one.of("collective") == [
             sizes("barrier", 1, 0, 0),
@@ -206,9 +188,9 @@ def test_collectives_that_do_not_block(mpi: Mpi, tmp_path: Path) -> None:
         assert one.of("wait") == [tuple((number,) for number in range(17))]
 
 
-def test_neighbours(mpi: Mpi, tmp_path: Path) -> None:
+def test_neighbours(kept: Kept) -> None:
     """A chain of three: its ends have one neighbour, and only blocks of those that are there."""
-    for one in recorded(mpi, tmp_path, "neighbours")[0]:
+    for one in kept("neighbours")[0]:
         rank = one.rank
         next_, before = (rank + 1) % 3, (rank + 2) % 3
         assert one.of("made") == [(0, 3, 2), (0, 3, 3)]
@@ -228,9 +210,9 @@ def test_neighbours(mpi: Mpi, tmp_path: Path) -> None:
         assert kinds[5] == ("neighbor_allgather", 8, 3, 0, block_B, 1, (block_B,), (4 * (before + 1),))
 
 
-def test_communicators(mpi: Mpi, tmp_path: Path) -> None:
+def test_communicators(kept: Kept) -> None:
     """The same members in the same order and the same ordinal name a communicator alike on all ranks."""
-    found = recorded(mpi, tmp_path, "communicators")[0]
+    found = kept("communicators")[0]
     named: dict[tuple[tuple[tuple[int, ...], ...], int], set[int]] = {}
     for one in found:
         for comm in one.comms.values():
@@ -279,6 +261,7 @@ def test_counts_that_may_be_larger(mpi: Mpi, tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("kind", ["file", "device"])
 def test_a_trace_that_cannot_be_kept(mpi: Mpi, tmp_path: Path, kind: str) -> None:
     """What is in its place is named before anything runs; a profile that goes to a device has none."""
@@ -307,9 +290,9 @@ def test_what_ranks_do_not_have_is_named(tmp_path: Path) -> None:
     assert said == [f"the trace lacks 2 ranks (1, 3): their nodes do not have {folder}, or cannot write there"]
 
 
-def test_what_is_no_message_is_named(mpi: Mpi, tmp_path: Path) -> None:
+def test_what_is_no_message_is_named(kept: Kept) -> None:
     window = ["Win_create", "Win_fence", "Put", "Get_accumulate", "Win_fence", "Win_free"]
-    for one in recorded(mpi, tmp_path, "others")[0]:
+    for one in kept("others")[0]:
         said = [name for (name,) in one.of("other")]
         assert said[:6] == [f"MPI_{name}" for name in window]
         assert said[6:] in ([], ["MPI_File_open"], ["MPI_File_open", "MPI_File_close"])
@@ -348,6 +331,7 @@ def test_a_killed_program_leaves_what_was_written(mpi: Mpi, tmp_path: Path) -> N
     assert f"the trace is in {tmp_path / 'p.trace'}" in done.stdout
 
 
+@pytest.mark.one_mpi
 def test_the_limit_is_of_all_ranks_and_told(mpi: Mpi, tmp_path: Path) -> None:
     limit_B = 3 * 100_000
     found, done = recorded(mpi, tmp_path, "many", "20000", options=f"--trace-limit {limit_B}")
@@ -358,6 +342,7 @@ def test_the_limit_is_of_all_ranks_and_told(mpi: Mpi, tmp_path: Path) -> None:
     assert "of 3 ranks (0, 1, 2) ends early: at the limit of 300000 B" in done.stderr
 
 
+@pytest.mark.one_mpi
 def test_no_trace_where_none_is_asked_for(mpi: Mpi, tmp_path: Path) -> None:
     """One from before goes, but for what is not ours."""
     recorded(mpi, tmp_path, "messages")
@@ -367,6 +352,7 @@ def test_no_trace_where_none_is_asked_for(mpi: Mpi, tmp_path: Path) -> None:
     assert "the trace" not in done.stdout + done.stderr
 
 
+@pytest.mark.one_mpi
 def test_an_event_takes_few_bytes(mpi: Mpi, tmp_path: Path) -> None:
     """In more than one window of each file."""
     found, done = recorded(mpi, tmp_path, "many", "25000", options="--json --clock cpu")
@@ -381,6 +367,7 @@ def test_an_event_takes_few_bytes(mpi: Mpi, tmp_path: Path) -> None:
         assert latest.said == tuple((4 * 24999 + i,) for i in range(4))
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("clock", ["wall", "cpu"])
 def test_computing_is_what_runs_between_two_calls(mpi: Mpi, tmp_path: Path, clock: str) -> None:
     """50 ms of work and 50 ms asleep: by the processor's clock only the former."""
@@ -394,7 +381,7 @@ def test_computing_is_what_runs_between_two_calls(mpi: Mpi, tmp_path: Path, cloc
             assert sleeps.cpu_ns < 5e6
 
 
-def test_the_processors_clock_counts_where_ranks_share_cores(mpi: Mpi, tmp_path: Path) -> None:
+def test_the_processors_clock_counts_where_ranks_share_cores(kept: Kept) -> None:
     """Of three ranks that may use one processor, or as many as they are."""
-    for one in recorded(mpi, tmp_path, "messages")[0]:
+    for one in kept("messages")[0]:
         assert one.flags == (1 if len(os.sched_getaffinity(0)) < RANKS else 0)
