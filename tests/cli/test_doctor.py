@@ -32,15 +32,6 @@ def test_fails_without_anything(tmp_path: Path, install: Callable[..., Path]) ->
     assert done.stderr == ""
 
 
-def test_json_where_nothing_works(tmp_path: Path, install: Callable[..., Path]) -> None:
-    done = _doctor("--mpi", str(install(tmp_path / "opt")), "--json")
-    assert done.returncode == 3
-    answer = json.loads(done.stdout)
-    assert answer["ok"] is False
-    assert answer["mpis"][0]["version"] == "5.0.7"
-    assert any("C++ wrapper" in line for line in answer["advice"])
-
-
 def test_partitions_are_listed_with_their_batch_system(
     tmp_path: Path, install: Callable[..., Path], script: Callable[..., Path]
 ) -> None:

@@ -32,14 +32,6 @@ def test_help_works_without_any_mpi() -> None:
     assert "measure" in done.stdout
 
 
-def test_a_mistake_is_one_line_with_a_hint(tmp_path: Path) -> None:
-    done = run_hockney("fit", "/no/such/campaign", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("error: ")
-    assert "hint: " in done.stderr
-
-
 @pytest.mark.parametrize("verb", [(), ("predict",)])
 def test_an_unknown_option_is_told_a_near_one_and_no_verbs(verb: tuple[str, ...]) -> None:
     said = run_hockney(*verb, "--hepl").stderr

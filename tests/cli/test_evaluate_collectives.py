@@ -102,17 +102,6 @@ def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Run) -> No
     assert "not compared: linear_in_ranks: it predicts 0 of 12 points" in out
 
 
-@pytest.mark.usefixtures("wide")
-def test_an_answer_that_refuses_most_is_not_compared(hockney: Run, tidy: Path) -> None:
-    own = {"binomial": "authors_own", "default": "authors_other"}
-    pd.read_csv(tidy).replace({"algorithm": own}).to_csv(tidy, index=False)
-    out = hockney.prints("--train", "ranks <= 16", "--test", "ranks == 32")
-    assert out.splitlines()[0].endswith("on 4 points of 12 (33 %).")
-    assert "not compared: simulated: it predicts 4 of 12 points; median on the 4 points of 12 (33 %) that" in out
-    result = hockney.answers("--train", "ranks <= 16", "--test", "ranks == 32")
-    assert "simulated" not in result["compared"]
-
-
 def test_sizes_in_proportion_to_the_ranks_end_no_evaluation(hockney: Run, tidy: Path) -> None:
     """They lie on a line in logarithms, but for the rounding: nothing is between them."""
     frame = pd.read_csv(tidy)

@@ -208,12 +208,3 @@ def test_a_full_disk_names_the_file_and_what_is_kept(
     assert error.endswith(f"error: {said}")
     goes_on = "writes it" if records == 2 else "continues, and writes it"
     assert hint == f"make room; `hockney measure -o d --resume` {goes_on}"
-
-
-@pytest.mark.mpi
-@pytest.mark.one_mpi
-def test_what_a_launch_refuses_leaves_no_folder(tmp_path: Path, mpi: Mpi) -> None:
-    words = f"measure -o c --ranks 2 --operation bcast --algorithm nosuch --mpi {mpi.wrapper}"
-    done = run_hockney(*words.split(), cwd=tmp_path)
-    assert (done.returncode, "unknown algorithm 'nosuch'" in done.stderr) == (2, True)
-    assert list(tmp_path.iterdir()) == []

@@ -75,6 +75,7 @@ def test_an_unknown_algorithm_is_a_wrong_request(mpi: Mpi, tmp_path: Path) -> No
     done = run("measure", *asked, "--mpi", str(mpi.wrapper), "-o", str(tmp_path / "c"))
     assert done.returncode == 2
     assert "did you mean 'binomial'" in json.loads(done.stdout)["error"]["hint"]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_pure_refusal_is_a_wrong_request_with_its_reason(mpi: Mpi, tmp_path: Path) -> None:

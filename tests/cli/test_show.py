@@ -14,12 +14,6 @@ MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 run = verb("show")
 
 
-def test_formulas(run: Run) -> None:
-    out = run.prints(MACHINE, "--format", "formulas", "--operation", "pingpong", "--locality", "package")
-    assert "  T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)" in out.splitlines()
-    assert "hockney" not in out, "other models only on request"
-
-
 def test_another_model_and_all_models(run: Run) -> None:
     _, out, _ = run(MACHINE, "--where", "cache=off", "--model", "hockney")
     assert out.count("T(n)") == 1
@@ -39,12 +33,6 @@ def test_more_ranks_than_a_schedule_has_are_refused(run: Run) -> None:
     asked = ("--view", "exact", "--operation", "bcast", "--ranks")
     err = run.refuses(MACHINE, *asked, "99999999999999999")
     assert "at most 1073741824" in err
-
-
-def test_table(run: Run) -> None:
-    _, out, _ = run(MACHINE, "--format", "table", "--where", "cache=off")
-    for word in ("least_squares", "piecewise", "left out: median", "95 % interval", "adjusted R²"):
-        assert word in out
 
 
 def test_latex_goes_to_standard_output_unwrapped(run: Run) -> None:
@@ -71,9 +59,7 @@ def test_the_file_defaults_to_machine_json(run: Run) -> None:
     ("arguments", "message", "hint"),
     [
         (["--model", "cubic"], "'cubic'", "hockney, least_squares, piecewise"),
-        (["--locality", "numa"], "locality 'numa'", "package, network"),
         (["--operation", "pingpung"], "'pingpung'", "did you mean 'pingpong'?"),
-        (["--where", "variant=udp"], "variant 'udp'", "default, tcp"),
     ],
 )
 def test_a_wrong_word_is_one_line_with_the_right_ones(

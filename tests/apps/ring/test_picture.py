@@ -14,7 +14,6 @@ from hockney.apps.ring.lines import RingComparison, compared
 from hockney.apps.ring.model import RingPrediction
 from hockney.apps.ring.picture import MOST_NAMED, ring, write
 from hockney.apps.ring.rings import RingName, RingRun, RingSeries
-from hockney.errors import RequestError
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
@@ -86,10 +85,3 @@ def test_a_file_is_what_its_name_says(ending: str, begins: bytes, tmp_path: Path
     path = tmp_path / f"ring{ending}"
     write(path, {"core": curve()}, "slowest-link")
     assert path.read_bytes().lstrip()[: len(begins)].lower() == begins.lower()
-
-
-def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"cannot draw a figure as 'ring\.jpeg'"):
-        write(tmp_path / "ring.jpeg", {"core": curve()}, "slowest-link")
-    with pytest.raises(RequestError, match="cannot write"):
-        write(tmp_path / "nowhere" / "ring.svg", {"core": curve()}, "slowest-link")

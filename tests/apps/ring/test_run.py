@@ -106,7 +106,6 @@ def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -
     ("words", "what"),
     [
         (["--ranks", "0"], "0 is none of 1 to"),
-        (["--ranks", "-3"], "is not understood"),
         (["--ranks", "two"], "is not understood"),
         (["--ranks", "2", "--exchange", "smoke"], "unknown --exchange 'smoke'"),
         (["--ranks", "2", "--exchange", ","], "--exchange: ',' names nothing"),

@@ -75,15 +75,6 @@ def test_time_only_grows_with_the_matrix() -> None:
     assert (np.diff(times) > 0).all()
 
 
-def test_what_cannot_be_predicted_is_refused() -> None:
-    with pytest.raises(RequestError, match="no algorithm 'linear_sync'"):
-        predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", costs(), MEMORY_B_PER_S, algorithm="linear_sync")
-    with pytest.raises(RequestError, match="bandwidth"):
-        predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", costs(), 0.0)
-    with pytest.raises(RequestError, match="would get nothing"):
-        predict_sum3d(SIZE, Grid(9, 1, 1), "cartesian", costs(), MEMORY_B_PER_S)
-
-
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 
 

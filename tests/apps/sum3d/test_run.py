@@ -154,7 +154,6 @@ def test_loads_are_said_without_an_mpi(split: str) -> None:
         (["5", "5", "5", "--grid", "3x"], "not a process grid"),
         (["1", "1", "1", "--ranks", "2"], "no grid of 2 processes fits"),
         (["1", "1", "1", "--grid", "2x1x1"], "would get nothing"),
-        (["9", "1", "1", "--grid", "1x2x1", "--split", "blocks"], "would get nothing"),
         (["5", "5", "5", "--ranks", "2", "--split", "rows"], "unknown --split"),
         (["5", "5", "5", "--ranks", "2", "--pack"], "--pack means nothing"),
         (["5", "5", "5", "--ranks", "2", "--iterations", "0"], "--iterations"),

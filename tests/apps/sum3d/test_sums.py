@@ -8,7 +8,7 @@ import pytest
 from tests.factories import app_run, not_none
 
 from hockney.apps.stencil.grid_test import run_statistics
-from hockney.apps.stencil.grids import Grid, parse_grid
+from hockney.apps.stencil.grids import Grid
 from hockney.apps.sum3d.app import Sum3dStudy
 from hockney.apps.sum3d.model import predict_sum3d
 from hockney.apps.sum3d.sums import Sum3dProblem, predicted_cycle, shares, summary
@@ -92,19 +92,6 @@ def test_predictions_stand_beside_what_was_measured() -> None:
     assert made.parts["time_s"].error == pytest.approx(expected.time_s / 10 - 1)
 
 
-@pytest.mark.parametrize(
-    ("grid", "split", "packed", "what"),
-    [
-        ("2x1x1", "balanced", False, "grid 2x1x1 has 2 processes, not 4"),
-        ("2x2x1", "balanced", True, "--pack means nothing for --split balanced"),
-        ("1x1x4", "blocks", False, "would get nothing"),
-    ],
-)
-def test_wrong_problems(grid: str, split: str, packed: bool, what: str) -> None:
-    with pytest.raises(RequestError, match=what):
-        Sum3dProblem.checked(Extents(5, 5, 1), 4, parse_grid(grid), split, packed=packed)
-
-
 def test_the_grid_is_chosen_where_none_is_asked_for() -> None:
     made = Sum3dProblem.checked(Extents(5, 5, 1), 4, None, "blocks", packed=True)
     assert made == Sum3dProblem(Extents(5, 5, 1), Grid(2, 2, 1), "blocks", packed=True)
@@ -117,7 +104,6 @@ def test_the_grid_is_chosen_where_none_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        ({"cycles": 0}, "--iterations"),
         ({"cycles": 10**7}, "--iterations"),
         ({"seed": -1}, "--seed"),
         ({"seed": 2**63}, "--seed"),

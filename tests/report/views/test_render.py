@@ -11,7 +11,6 @@ from tests.capabilities import lacking
 from tests.factories import version_1
 from tests.processes import captured
 
-from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.reservations import warnings_of
 from hockney.machine.select import matching
@@ -99,16 +98,6 @@ def expect_compiled(folder: Path, text: str) -> None:
 def test_the_latex_document_compiles(machine: Machine, tmp_path: Path) -> None:
     machine.point_to_point[0].variant = r"a_b & 50% {x} ~^ \\c $ #1"
     expect_compiled(tmp_path, as_latex(machine))
-
-
-def test_an_unknown_model_lists_the_fitted(machine: Machine) -> None:
-    with pytest.raises(RequestError, match="'cubic'") as caught:
-        chosen(machine, "cubic")
-    assert caught.value.hint == "fitted: hockney, least_squares, piecewise"
-
-
-def test_all_models_is_the_machine_itself(machine: Machine) -> None:
-    assert chosen(machine, "all") is machine
 
 
 def test_overview_is_json_with_units_in_its_names(machine: Machine) -> None:

@@ -85,28 +85,6 @@ def test_open_mpi_counts_the_blocks_of_all_ranks() -> None:
     assert "\n401 0 0 0 " in text
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1 7 1 0 1 8 3 0 0", "drops the file"),
-        ("1 7 1 4 2 0 0 0 0 8 3 0 0", "holds below them"),
-        ("1 7 1 0 1 0 99 0 0", "is not an algorithm"),
-        ("1 7 1 0 1 0 0 0", "the rules end"),
-        ("rule-file-version-2\n0", "the first line"),
-    ],
-)
-def test_what_open_mpi_would_drop_or_take_for_something_else_is_refused(text: str, said: str) -> None:
-    with pytest.raises(RequestError, match=said):
-        targets.get("openmpi_classic").read(text, LIBRARY)
-
-
-def test_a_version_that_does_not_read_a_form_is_named() -> None:
-    with pytest.raises(RequestError, match="from 6 on"):
-        targets.get("openmpi_json").expect(LIBRARY)
-    with pytest.raises(RequestError, match="read by MPICH"):
-        targets.get("mpich_json").expect(LIBRARY)
-
-
 def test_ranks_or_bytes_in_two_entries_of_json_are_refused() -> None:
     """Open MPI takes the first entry that fits, and nothing of the second."""
     rule = {"msg_size_min": 0, "msg_size_max": 8, "alg": "chain", "faninout": 4}
