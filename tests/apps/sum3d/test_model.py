@@ -9,7 +9,6 @@ import pytest
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.sum3d.model import predict_sum3d, usual_cache
-from hockney.errors import RequestError
 from hockney.machine.file import Host, HostCache, load
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
