@@ -1,9 +1,9 @@
 """A `default` of which nothing but its times is known, and no algorithm by name beside it.
 
-Costs of messages are calibrated under the decisions of each library that is known here, and by these costs each
-schedule that any of them has is simulated. A curve goes on from its last point as schedules grow, each counting
-as probable as it makes the times around that point, up to a factor; where none explains them, `combination`
-counts. Growing windows in training say how far off that is.
+By costs of messages, calibrated under the decisions of each library that is known here, each schedule that any of
+them has is simulated. A curve goes on from its last point as schedules grow, each as probable as it makes the
+times around that point, up to a factor, and as it is fast where it is asked; where none explains them,
+`combination` counts. Growing windows in training say how far off that is.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ OFF = 0.3
 """In ln: the deviation of that factor, for what a library's own code costs."""
 UNEXPLAINED = 0.3
 """In ln: no schedule ran, as probably as one that misses so much around the point."""
+SLOWER = 0.3
+"""In ln: a library runs what takes so much longer than another schedule 1/e as probably."""
 LEAST = 1e-3
 """Share of the most probable below which a way is not simulated."""
 COUNT = 4.0
@@ -57,11 +59,12 @@ def likely(missed: Array | float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ScheduledCurves:
-    """Trained places (n, 3), ln seconds (n,), and those by each schedule and cost, (ways, n), NaN without one."""
+    """Trained places (n, 3), ln seconds (n,), those by each calibration and schedule, (ways, n), NaN without."""
 
     at: Array
     ln_s: Array
     simulated_ln: Array
+    calibrations: int
 
     def ends(self, at: Array) -> tuple[Array, Array, Array]:
         """Where curves to other places (m, 3) begin: ln of how probable each way is, −inf where it makes nothing
@@ -91,13 +94,20 @@ class ScheduledCurves:
         # From one node on messages go over a locality of which no window with one node knows.
         for end in np.unique(self.at[self.at[:, 0] > 0, 0])[:-1]:
             seen = self.at[:, 0] <= end
-            part = ScheduledCurves(self.at[seen], self.ln_s[seen], self.simulated_ln[:, seen])
+            part = replace(self, at=self.at[seen], ln_s=self.ln_s[seen], simulated_ln=self.simulated_ln[:, seen])
             chance, begin, far = part.ends(self.at[~seen])
-            ln_s, share = onward(chance[:-1], self.simulated_ln[:, ~seen] + begin)
+            beyond_ln = self.simulated_ln[:, ~seen]
+            ln_s, share = onward(chance[:-1] - self.slower(beyond_ln) / SLOWER, beyond_ln + begin)
             has = share.any(axis=0)
             errors.append(((share * ln_s).sum(axis=0) - self.ln_s[~seen])[has])
             distances.append(far[has])
         return np.concatenate(errors), np.concatenate(distances)
+
+    def slower(self, simulated_ln: Array) -> Array:
+        """How much longer each way (ways, m) takes than the fastest by its costs, in ln, 0 where nobody knows."""
+        by_costs = simulated_ln.reshape(self.calibrations, -1, simulated_ln.shape[1])
+        longer = by_costs - np.fmin.reduce(by_costs, axis=1, keepdims=True)
+        return np.nan_to_num(longer).reshape(simulated_ln.shape)
 
 
 def onward(chance: Array, ln_s: Array) -> tuple[Array, Array]:
@@ -132,9 +142,9 @@ class Supposed:
             curves, missed = self.curves[key]
             at = places(placed.iloc[index])
             chance, begin, far = curves.ends(at)
-            simulated_ln = _simulated_ln(
-                self.members, self.schedules, points.iloc[index], np.isfinite(chance[:-1])
-            )
+            asked = points.iloc[index]
+            simulated_ln = _simulated_ln(self.members, self.schedules, asked, np.isfinite(chance[:-1]))
+            chance[:-1] -= curves.slower(simulated_ln) / SLOWER
             ways_ln, shares = onward(chance, np.concatenate([simulated_ln + begin, other_ln[None, index]]))
             halves = np.concatenate(
                 [np.repeat(missed * (CLOSE + far)[None], len(begin), axis=0), half[None, index]]
@@ -178,25 +188,15 @@ class Supposed:
 
 
 def scheduled(points: pd.DataFrame, library: str) -> pd.DataFrame:
-    """The points by the schedules that a library chooses there; where it is not known, they stay as they are.
+    """The points where it is known what a library chooses, by these schedules, in their order.
 
     Nodes share nothing but the network: how a library goes node by node is not supposed.
     """
-    decisions, made = decisions_for(library), points.reset_index(drop=True)
-    chosen = [
-        decisions.default(point.operation, point.ranks, point.bytes, nodes=None)
-        if point.algorithm == DEFAULT
-        else None
-        for point in rows(points)
-    ]
-    number = {choice: i for i, choice in enumerate(dict.fromkeys(chosen))}
-    which = np.array([number[choice] for choice in chosen], dtype=np.intp)
-    parts = [
-        made[which == i] if choice is None else as_schedule(made[which == i], choice)
-        for choice, i in number.items()
-    ]
-    whole: pd.DataFrame = pd.concat(parts or [made])
-    return whole.sort_index()
+    decisions, parts = decisions_for(library), dict[ScheduleChoice | None, list[int]]()
+    for i, point in enumerate(rows(points)):
+        parts.setdefault(decisions.default(point.operation, point.ranks, point.bytes, nodes=None), []).append(i)
+    known = [as_schedule(points.iloc[index], choice) for choice, index in parts.items() if choice]
+    return pd.concat(known or [points[:0]]).sort_index().reset_index(drop=True)
 
 
 def _simulated_ln(
@@ -218,10 +218,8 @@ def supposing(training: Training, calibrate: Callable[[Training], Simulated]) ->
     members: list[Simulated] = []
     errors: list[RequestError] = []
     for library in LIBRARIES:
-        points = scheduled(training.points, library)
-        known = points[points["algorithm"] != DEFAULT].reset_index(drop=True)
         try:
-            members.append(calibrate(replace(training, points=known)))
+            members.append(calibrate(replace(training, points=scheduled(training.points, library))))
         except RequestError as error:
             errors.append(error)
     if not members:
@@ -235,7 +233,8 @@ def supposing(training: Training, calibrate: Callable[[Training], Simulated]) ->
         points = training.points.iloc[index[kept]].reset_index(drop=True)
         ln_s = np.log(points["time_s"].to_numpy(np.float64))
         every = np.ones((len(members) * len(schedules), len(points)), dtype=np.bool_)
-        along = ScheduledCurves(at[kept], ln_s, _simulated_ln(members, schedules, points, every))
+        simulated_ln = _simulated_ln(members, schedules, points, every)
+        along = ScheduledCurves(at[kept], ln_s, simulated_ln, len(members))
         curves[key] = along, rate([(*along.missed(), 1.0)])
     others = fit(replace(training, points=placed))
     return Supposed(members, schedules, curves, others, bool(is_grid(training.points).all()))
