@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -124,34 +124,14 @@ class Campaign:
 
         return of_measurements(chosen_by(self.path, target, options))
 
-    def report(
-        self,
-        output: str | Path | None = None,
-        *,
-        machine: Machine | None = None,
-        peaks: Sequence[str] = (),
-        systems: Sequence[str] = (),
-        statistic: str = "",
-        sizes_B: Sequence[int] = (),
-        anonymous: bool = False,
-        progress: Doing = unsaid,
-    ) -> Page:
-        """The report, written to `output` where one is named: see `hockney.api.pages.report`."""
-        from hockney.api.pages import report
+    def report(self, output: str | Path | None = None, **options: Any) -> Page:
+        """The report, written to `output` where one is named; `options` are those of `hockney report`.
 
-        page = report(
-            self.path,
-            machine=None if machine is None else machine.content,
-            peaks=peaks,
-            systems=systems,
-            statistic=statistic,
-            sizes_B=sizes_B,
-            anonymous=anonymous,
-            progress=progress,
-        )
-        if output is not None:
-            page.write(output)
-        return page
+        RequestError as `hockney.api.pages.page_of`.
+        """
+        from hockney.api.functions import report
+
+        return report(self, output, **options)
 
     def _repr_html_(self) -> str:
         """How many points of what there are, on how many ranks and of which sizes."""

@@ -11,6 +11,7 @@ import pandas as pd
 from hockney.api.campaign import Campaign
 from hockney.api.machine import Machine
 from hockney.errors import RequestError
+from hockney.fields import of_keywords
 from hockney.machine.file import is_machine_file
 
 if TYPE_CHECKING:
@@ -60,20 +61,19 @@ def tune(measured: Measured | Machine, target: str, **asked: Any) -> Tuning:
     return _campaign(measured).tune(target, **asked)
 
 
-def report(measured: Measured | Sequence[Measured], output: str | Path | None = None, **asked: Any) -> Page:
-    """`Campaign.report`; several are compared on one page, each with the first: `hockney.api.pages.compared`.
+def report(measured: Measured | Sequence[Measured], output: str | Path | None = None, **options: Any) -> Page:
+    """`Campaign.report`; several are compared on one page, each with the first.
 
     RequestError where none is given.
     """
+    from hockney.api.pages import page_of
+    from hockney.options.report import PageOptions
+
     several = [measured] if isinstance(measured, str | Path | Campaign) else list(measured)
     if not several:
         raise RequestError("report needs a campaign", "name one; several are compared on one page")
-    first, *others = [_campaign(measured) for measured in several]
-    if not others:
-        return first.report(output, **asked)
-    from hockney.api.pages import compared
-
-    page = compared([campaign.path for campaign in (first, *others)], **asked)
+    campaigns = [str(_campaign(each).path) for each in several]
+    page = page_of(of_keywords(PageOptions, options, "report", {"campaigns": campaigns}))
     if output is not None:
         page.write(output)
     return page

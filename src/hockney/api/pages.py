@@ -17,10 +17,10 @@ from hockney.api.shown import as_html
 from hockney.errors import RequestError
 from hockney.fields import flags_written, several
 from hockney.machine.build import fitted
-from hockney.machine.file import Machine, expect_measurements, load
+from hockney.machine.file import expect_measurements, load
 from hockney.machine.locality import read
 from hockney.machine.system import find_system
-from hockney.options.report import ReportOptions
+from hockney.options.report import PageOptions, ReportOptions
 from hockney.records.contents import is_measured
 from hockney.records.folder import beside
 from hockney.report.anonymous import unnamed
@@ -76,58 +76,6 @@ class Page:
         return as_html(repr(self), None, [*self.findings, *self.warnings])
 
 
-def report(
-    path: Path,
-    *,
-    machine: Machine | None = None,
-    peaks: Sequence[str] = (),
-    systems: Sequence[str] = (),
-    statistic: str = "",
-    sizes_B: Sequence[int] = (),
-    anonymous: bool = False,
-    progress: Progress = unsaid,
-) -> Page:
-    """The report of a campaign folder or a tidy table.
-
-    The fits are those of `machine`, or made here. `peaks` are lines to draw, NAME=RATE or NAME@LOCALITY=RATE;
-    `systems` are descriptions that say where ranks are, by name or file. `statistic` is that of collectives,
-    `sizes_B` those at which they are drawn against ranks. Where it is `anonymous`, systems are letters, and
-    `Page.letters` says which. RequestError as `report.reading.Reading.of`.
-    """
-    wish = Wish(
-        machine,
-        peaks_of(several(peaks)),
-        [find_system(name) for name in dict.fromkeys(several(systems))],
-        statistic,
-        sizes_B,
-    )
-    if not anonymous:
-        return Page(make(path, wish, progress))
-    if machine is not None or wish.systems:
-        raise RequestError("an anonymous page takes no machine file and no system", "leave them out")
-    contents, letters = unnamed(path)
-    return Page(make(contents, wish, progress), letters)
-
-
-def compared(
-    paths: Sequence[Path],
-    *,
-    statistic: str = "",
-    progress: Progress = unsaid,
-    **others: object,
-) -> Page:
-    """The page of several campaign folders or tidy tables, each set against the first.
-
-    `statistic` is that of collectives. RequestError for any of `others`, which are options of the report of one
-    campaign, and as `report.compare.compare`.
-    """
-    if others:
-        raise RequestError(
-            f"a comparison does not take {', '.join(others)}", "leave them out, or name one campaign"
-        )
-    return Page(compare(paths, statistic, progress))
-
-
 def _card(path: Path, progress: Progress) -> Page:
     """The card of a machine file, or of the machine fitted to a campaign or table."""
     if not is_measured(path):
@@ -172,11 +120,46 @@ def is_run(path: Path) -> bool:
     return path.suffix in (".json", ENDING) and trace_of(path) is not None
 
 
+def page_of(options: PageOptions, progress: Progress = unsaid) -> Page:
+    """The page of a campaign folder, a tidy table or a recorded run; of several, each set against the first.
+
+    RequestError for options that do not go together, as `report.reading.Reading.of` and `report.compare.compare`.
+    """
+    first, *others = options.campaigns
+    written = flags_written(options)
+    if is_run(first):
+        if others or len(several(options.systems)) > 1:
+            raise RequestError("a page is of one run on one system", "name one; `hockney predict` makes tables")
+        if unfit := [flag for name, flag in written.items() if name in NOT_OF_RUNS]:
+            raise RequestError(f"the page of a run does not take {', '.join(unfit)}", "leave them out")
+        return Page(_replayed(first, options, progress))
+    for campaign in options.campaigns:
+        expect_measurements(campaign)
+    if others:
+        if unfit := [flag for name, flag in written.items() if name in NOT_ON_COMPARISONS]:
+            what = f"a comparison does not take {', '.join(unfit)}"
+            raise RequestError(what, "leave them out, or name one campaign")
+        return Page(compare(options.campaigns, options.statistic, progress))
+    wish = Wish(
+        None if options.machine is None else load(options.machine),
+        peaks_of(options.peaks),
+        [find_system(name) for name in dict.fromkeys(several(options.systems))],
+        options.statistic,
+        options.sizes_B,
+    )
+    if not options.anonymous:
+        return Page(make(first, wish, progress))
+    if wish.machine is not None or wish.systems:
+        raise RequestError("an anonymous page takes no machine file and no system", "leave them out")
+    contents, letters = unnamed(first)
+    return Page(make(contents, wish, progress), letters)
+
+
 def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer:
     """Write the page that the options ask for, or the card, and the files beside it.
 
     RequestError for options that do not go together, for a file of the usual name that another program wrote, and
-    as `report`, `compared` and `card`.
+    as `page_of` and `card`.
     """
     name, first = "card.html" if options.card else "report.html", options.campaigns[0]
     # Of several campaigns, or of a machine that comes with hockney, the page lies here.
@@ -187,40 +170,13 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer:
             f"{output}: a report is HTML, not {output.suffix}",
             f"write -o {output.with_suffix('.html')}; a browser prints that as PDF",
         )
-    if not options.card and not is_run(first):
-        for campaign in options.campaigns:
-            expect_measurements(campaign)
-    others = options.campaigns[1:]
-    written = flags_written(options)
     if options.card:
-        if unfit := [flag for name, flag in written.items() if name in NOT_ON_CARDS]:
+        if unfit := [flag for name, flag in flags_written(options).items() if name in NOT_ON_CARDS]:
             raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
-        if others:
+        if len(options.campaigns) > 1:
             raise RequestError(f"a card is of one machine, not of {len(options.campaigns)}", "name one")
     in_place = _in_place(output, is_named=options.output is not None)
-    if options.card:
-        page = _card(first, progress)
-    elif is_run(first):
-        if others or len(several(options.systems)) > 1:
-            raise RequestError("a page is of one run on one system", "name one; `hockney predict` makes tables")
-        if unfit := [flag for name, flag in written.items() if name in NOT_OF_RUNS]:
-            raise RequestError(f"the page of a run does not take {', '.join(unfit)}", "leave them out")
-        page = Page(_replayed(first, options, progress))
-    elif others:
-        # As they are called there, so that a comparison refuses them by these names.
-        unfit_here = {flag: True for name, flag in written.items() if name in NOT_ON_COMPARISONS}
-        page = compared(options.campaigns, statistic=options.statistic, progress=progress, **unfit_here)
-    else:
-        page = report(
-            first,
-            machine=None if options.machine is None else load(options.machine),
-            peaks=options.peaks,
-            systems=options.systems,
-            statistic=options.statistic,
-            sizes_B=options.sizes_B,
-            anonymous=options.anonymous,
-            progress=progress,
-        )
+    page = _card(first, progress) if options.card else page_of(options, progress)
     whole = page.made
     _expect_own(output, whole)
     page.write(output)
@@ -241,7 +197,7 @@ def write_report(options: ReportOptions, progress: Progress) -> ReportAnswer:
     )
 
 
-def _replayed(path: Path, options: ReportOptions, progress: Progress) -> Report:
+def _replayed(path: Path, options: PageOptions, progress: Progress) -> Report:
     """The page of a recorded run on the machine and system that are named; RequestError as `predict`."""
     from hockney.predict.options import ProfileCase
     from hockney.predict.replay.answer import answered, replay_cases

@@ -40,8 +40,8 @@ class CollectiveTimes(BaseModel, defer_build=True):
     ] = Field(default_factory=list)
 
 
-class ReportOptions(CollectiveTimes):
-    """What is reported on, with what beside it, and into which files."""
+class PageOptions(CollectiveTimes):
+    """What is reported on, and with what beside it."""
 
     empty_means_default: ClassVar[bool] = True
 
@@ -52,6 +52,21 @@ class ReportOptions(CollectiveTimes):
             metavar="CAMPAIGN",
         ),
     ]
+    machine: Annotated[Path | None, Option("Machine file whose fits are shown. [default: fitted anew]")] = None
+    systems: Annotated[
+        list[str],
+        Option(
+            "System of the ranks: a known name, or a JSON file (repeatable). [default: from the launches]",
+            flags=("--system",),
+            metavar="NAME|FILE",
+        ),
+    ] = Field(default_factory=list)
+    anonymous: Annotated[bool, Option("Letters in place of the names of systems and hosts.")] = False
+
+
+class ReportOptions(PageOptions):
+    """Whether it is a page or a card, and into which files it goes."""
+
     output: Annotated[
         Path | None,
         Option("HTML file to write. [default: in the campaign]", flags=("--output", "-o")),
@@ -63,15 +78,5 @@ class ReportOptions(CollectiveTimes):
             flags=("--card",),
         ),
     ] = False
-    machine: Annotated[Path | None, Option("Machine file whose fits are shown. [default: fitted anew]")] = None
-    systems: Annotated[
-        list[str],
-        Option(
-            "System of the ranks: a known name, or a JSON file (repeatable). [default: from the launches]",
-            flags=("--system",),
-            metavar="NAME|FILE",
-        ),
-    ] = Field(default_factory=list)
     figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.", flags=("--figure",))] = None
     csv: Annotated[Path | None, Option("Folder for one CSV file of each configuration.")] = None
-    anonymous: Annotated[bool, Option("Letters in place of the names of systems and hosts.")] = False
