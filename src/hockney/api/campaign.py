@@ -129,9 +129,9 @@ class Campaign:
 
         RequestError as `hockney.api.pages.page_of`.
         """
-        from hockney.api.functions import report
+        from hockney.api.pages import page_by
 
-        return report(self, output, **options)
+        return page_by([self.path], output, options)
 
     def _repr_html_(self) -> str:
         """How many points of what there are, on how many ranks and of which sizes."""

@@ -11,7 +11,6 @@ import pandas as pd
 from hockney.api.campaign import Campaign
 from hockney.api.machine import Machine
 from hockney.errors import RequestError
-from hockney.fields import of_keywords
 from hockney.machine.file import is_machine_file
 
 if TYPE_CHECKING:
@@ -66,17 +65,12 @@ def report(measured: Measured | Sequence[Measured], output: str | Path | None = 
 
     RequestError where none is given.
     """
-    from hockney.api.pages import page_of
-    from hockney.options.report import PageOptions
+    from hockney.api.pages import page_by
 
     several = [measured] if isinstance(measured, str | Path | Campaign) else list(measured)
     if not several:
         raise RequestError("report needs a campaign", "name one; several are compared on one page")
-    campaigns = [str(_campaign(each).path) for each in several]
-    page = page_of(of_keywords(PageOptions, options, "report", {"campaigns": campaigns}))
-    if output is not None:
-        page.write(output)
-    return page
+    return page_by([_campaign(each).path for each in several], output, options)
 
 
 def _campaign(measured: Measured) -> Campaign:

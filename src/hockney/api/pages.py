@@ -15,7 +15,7 @@ from hockney import reading
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
 from hockney.errors import RequestError
-from hockney.fields import flags_written, several
+from hockney.fields import Value, flags_written, of_keywords, several
 from hockney.machine.build import fitted
 from hockney.machine.file import expect_measurements, load
 from hockney.machine.locality import read
@@ -118,6 +118,14 @@ NOT_OF_RUNS = ("peaks", "statistic", "sizes_B", "csv", "anonymous")
 def is_run(path: Path) -> bool:
     """Whether it is a profile, or the trace beside it."""
     return path.suffix in (".json", ENDING) and trace_of(path) is not None
+
+
+def page_by(paths: Sequence[Path], output: str | Path | None, given: Mapping[str, Value]) -> Page:
+    """What `given`, options of `hockney report` as keywords, asks of these; written where `output` is named."""
+    page = page_of(of_keywords(PageOptions, given, "report", {"campaigns": map(str, paths)}))
+    if output is not None:
+        page.write(output)
+    return page
 
 
 def page_of(options: PageOptions, progress: Progress = unsaid) -> Page:
