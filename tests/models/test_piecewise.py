@@ -201,7 +201,7 @@ def test_one_size_is_refused() -> None:
         fit(np.array([8.0]), np.array([1e-6]))
 
 
-@pytest.mark.parametrize("place", range(SIZES.size))
+@pytest.mark.parametrize("place", range(0, SIZES.size, 3))
 @pytest.mark.parametrize("factor", [0.4, 1.3, 3.0])
 def test_one_disturbed_size_makes_no_regime_and_bends_none(place: int, factor: float) -> None:
     time = 1e-6 + SIZES * 1e-10

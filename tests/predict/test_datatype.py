@@ -130,7 +130,9 @@ def test_of_few_layouts_the_interval_says_what_it_covers() -> None:
     assert any("no interval: 4 layouts" in note for note in few.notes)
 
 
-@pytest.mark.parametrize("errors", [9, 19, 25, 60])
+@pytest.mark.parametrize(
+    "errors", [9, *(pytest.param(many, marks=pytest.mark.thorough) for many in (19, 25, 60))]
+)
 def test_intervals_hold_a_further_error_as_often_as_they_say(errors: int) -> None:
     random, draws = np.random.default_rng(0), 4000
     held, level = 0, 0.0

@@ -70,6 +70,7 @@ def table(tables: list[pd.DataFrame]) -> pd.DataFrame:
     return tables[0]
 
 
+@pytest.mark.thorough
 def test_four_times_the_ranks(tables: list[pd.DataFrame], system: System) -> None:
     is_far = tables[0]["ranks"] > max(RANKS)
     pairs = [
@@ -180,7 +181,9 @@ def test_the_first_run_on_a_second_node_is_less_certain(simulated_table: Table, 
     assert width[is_new].min() > np.exp(0.5) > width[~is_new].max()
 
 
-@pytest.mark.parametrize("apart", [0.0, 0.5], ids=["alike", "apart"])
+@pytest.mark.parametrize(
+    "apart", [pytest.param(0.0, id="alike", marks=pytest.mark.thorough), pytest.param(0.5, id="apart")]
+)
 def test_how_far_schedules_miss_each_other_is_the_interval_of_another(
     simulated_table: Table, system: System, apart: float
 ) -> None:
@@ -329,7 +332,7 @@ def test_batches_change_nothing(simulated_table: Table, system: System, monkeypa
 
 
 def test_the_same_table_gives_the_same_answer(simulated_table: Table, system: System) -> None:
-    seen = simulated_table(ranks=(2, 4, 8, 16), noise=NOISE)
+    seen = simulated_table(ranks=(2, 4, 8), noise=NOISE)
     once, again = (simulated(training(seen, system)).predict(asked(seen)) for _ in range(2))
     assert (once.time_s == again.time_s).all()
     assert (once.low_s == again.low_s).all()

@@ -91,6 +91,7 @@ def test_among_trained_points_their_surface_counts_and_where_nothing_explains_th
     assert made.time_s == pytest.approx(fit(training).predict(far).time_s, rel=0.02)
 
 
+@pytest.mark.thorough
 def test_curves_do_not_go_back_to_few_ranks(training: Training, table: pd.DataFrame) -> None:
     """Trained to 128 ranks, schedules are held against those of 11 and more."""
     whole = replace(training, points=points(table, "bcast", "mean_over_ranks").frame)
