@@ -20,7 +20,9 @@ namespace hockney {
 //   what the message takes of the time of its nodes' links into the network, which the ranks of a node share
 //   (max-rate; Gropp, Olson and Samfass 2016);   network_link: of each link between the nodes;
 //   hop: how long its head takes from one of those links to the next;   duplex: what it takes, at either end,
-//   of what the messages of a rank share in both directions.
+//   of what the messages of a rank share in both directions;   behind: how long a request or an answer waits
+//   at most for each other rank to which its rank is sending; it waits for all that goes to the same rank, as a
+//   stream keeps its order, and what a rank has handed to one is the rank's no more. 0: it waits for nothing.
 enum class Term : std::uint8_t {
     send,
     receive,
@@ -32,9 +34,10 @@ enum class Term : std::uint8_t {
     node_link,
     network_link,
     hop,
-    duplex
+    duplex,
+    behind
 };
-constexpr std::size_t term_count = 11;
+constexpr std::size_t term_count = 12;
 
 // Handshakes that are none: the message is the sender's no more as soon as it is sent, or when it is out.
 constexpr double buffered = -1, held = -2;

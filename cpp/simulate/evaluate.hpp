@@ -30,6 +30,7 @@ class Evaluator {
         room_.resize(finish_, ranks * phases);
         room_.resize(ranks_, ranks);
         if (rendezvous) room_.resize(ports_, ranks);
+        if (rendezvous) streams_.resize(ranks, room_);
     }
 
     void disturb(const Noise& noise) {
@@ -76,9 +77,11 @@ class Evaluator {
         return is_shared_link(event) && costs_.size_B[event.size] > packet_B;
     }
 
+    // Whether what asks for it, and what answers, goes by a stream that keeps its order.
+    bool is_streamed(const Event& event) const { return cost_s(event, Term::behind) > 0; }
     double now_s(int rank) const { return ranks_[static_cast<std::size_t>(rank)].processor.s; }
     bool is_shared(const Event& event) const {
-        return cost_s(event, Term::insert) > 0 || is_shared_link(event);
+        return cost_s(event, Term::insert) > 0 || is_streamed(event) || is_shared_link(event);
     }
 
   private:
@@ -91,6 +94,7 @@ class Evaluator {
             see(rank.out);
         }
         for (Port<Time>& port : ports_) port.each(see);
+        streams_.each(see);
         for (Meeting& meeting : meeting_) {
             see(meeting.ready);
             see(meeting.posted);
@@ -116,7 +120,8 @@ class Evaluator {
         Time processor, out;
         int unmet = 0;  // messages that wait for their receivers
     };
-    // A message that waits for its receiver.
+    // A message that waits for its receiver: `ready` is when its sender may ask, and then when it has the
+    // answer.
     struct Meeting {
         Time ready, posted;
         bool is_ready = false, is_posted = false;
@@ -150,8 +155,10 @@ class Evaluator {
                 return receive(event, me);
             case Op::sent:
                 if (meets(event)) {
-                    idle(event, me, arrival_[slot(event)].s, meeting_[slot(event)].posted.s);
-                    me.processor = later(me.processor, arrival_[slot(event)]);
+                    const Meeting& meeting = meeting_[slot(event)];
+                    const Time& done = is_streamed(event) ? meeting.ready : arrival_[slot(event)];
+                    idle(event, me, done.s, meeting.posted.s);
+                    me.processor = later(me.processor, done);
                 } else if (cost_s(event, Term::handshake) == held)
                     me.processor = later(me.processor, left_[slot(event)]);
                 return;
@@ -213,7 +220,7 @@ class Evaluator {
             Time& queue = queue_[static_cast<std::size_t>(event.peer)];
             queue = me.processor = plus(later(me.processor, queue), entry(event, Term::insert));
         }
-        if (!meets(event)) return transfer(event, event.rank, event.peer, me.processor);
+        if (!meets(event)) return transfer(event, event.rank, event.peer, me.processor, me.processor.s);
         Meeting& meeting = meeting_[slot(event)];
         meeting.ready = me.processor;
         meeting.is_ready = true;
@@ -230,17 +237,29 @@ class Evaluator {
         meet(event, event.peer, event.rank, meeting);
     }
 
-    void meet(const Event& event, std::int32_t sender, std::int32_t receiver, const Meeting& meeting) {
+    void meet(const Event& event, std::int32_t sender, std::int32_t receiver, Meeting& meeting) {
         const std::size_t handshake = entry(event, Term::handshake);
-        const Time asked = plus(meeting.ready, handshake);
-        transfer(event, sender, receiver, plus(later(asked, meeting.posted), handshake));
+        const double now_s = std::max(meeting.ready.s, meeting.posted.s);
+        const auto pass = [&](std::int32_t from, std::int32_t to, const Time& ready) {
+            const Time out = is_streamed(event) ? streams_.out(static_cast<std::size_t>(from), to, ready,
+                                                               entry(event, Term::behind), sums_, room_)
+                                                : ready;
+            return plus(out, handshake);
+        };
+        const Time asked = pass(sender, receiver, meeting.ready);
+        meeting.ready = pass(receiver, sender, later(asked, meeting.posted));
+        transfer(event, sender, receiver, meeting.ready, now_s);
     }
 
-    void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
+    // `now_s`: what happens afterwards is no earlier.
+    void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready,
+                  double now_s) {
         // What takes nothing of a port waits for nobody there.
         const bool has_port = cost_s(event, Term::gap) > 0;
         const auto from = static_cast<std::size_t>(sender);
         Time head = has_port ? leave(from, ready, entry(event, Term::gap)) : ready;
+        if (has_port && rendezvous_ && is_streamed(event))
+            streams_.give(from, receiver, now_s, ready.s, ranks_[from].out, room_);
         if (cost_s(event, Term::duplex) > 0) both(event, sender, head);
         if (network_ != nullptr && flows(event)) {
             room_.reach(start_, slot(event));
@@ -393,7 +412,8 @@ class Evaluator {
     Sums<Time> sums_;
     bool rendezvous_;
     std::vector<Rank> ranks_;
-    std::vector<Port<Time>> ports_;      // by rank, where messages meet
+    std::vector<Port<Time>> ports_;  // by rank, where messages meet
+    Streams<Time> streams_;
     std::vector<Time> in_;               // by rank, where messages take time to drain
     std::vector<Intake<Time>> intakes_;  // by rank, where receives are overtaken
     Occupied<Time, 8192> both_ways_;

@@ -161,7 +161,9 @@ class Order {
         const auto is_local = [](Op op) {
             return op == Op::post || op == Op::copy || op == Op::reduce || op == Op::work;
         };
-        while (mine.next < mine.acts.size() && is_local(mine.acts[mine.next].op)) act(rank, mine);
+        for (; mine.next < mine.acts.size() && is_local(mine.acts[mine.next].op); act(rank, mine))
+            mine.may_leave = true;
+        mine.may_leave = false;
     }
 
     void load(int rank) {
@@ -232,7 +234,7 @@ class Order {
             case Op::sent:
                 return sent(rank, mine, act);
             case Op::post:
-                return post(rank, mine, act), true;
+                return post(rank, mine, act);
             default:
                 break;
         }
@@ -265,10 +267,7 @@ class Order {
     bool send(int rank, Running& mine, const Act& act) {
         Event event = event_of(rank, act, none);
         if constexpr (in_time) {
-            if (!mine.may_leave && sink_.is_shared(event)) {
-                leaving_.push({sink_.now_s(rank), rank});
-                return false;
-            }
+            if (!mine.may_leave && sink_.is_shared(event)) return leave_later(rank);
         }
         mine.may_leave = false;
         const int box = box_of(act.peer);
@@ -284,9 +283,13 @@ class Order {
         return true;
     }
 
-    void post(int rank, Running& mine, const Act& act) {
+    bool post(int rank, Running& mine, const Act& act) {
         const MessageKey message = key(act.peer, rank, rank, mine, act);
         Event event = event_of(rank, act, none);
+        if constexpr (in_time) {
+            if (!mine.may_leave && sink_.is_streamed(event)) return leave_later(rank);
+        }
+        mine.may_leave = false;
         bool is_new = false;
         event.slot = messages_.get(message, 2, is_new);
         event.is_first = is_new;
@@ -295,6 +298,13 @@ class Order {
         take(event);
         ++mine.next;
         wake(box_of(act.peer), message);
+        return true;
+    }
+
+    // When its time has come.
+    bool leave_later(int rank) {
+        leaving_.push({sink_.now_s(rank), rank});
+        return false;
     }
 
     // All receives that are waited for together, once all have been sent.

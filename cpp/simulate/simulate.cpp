@@ -91,7 +91,8 @@ bool cost_anything(const Curve& curve) {
 bool has_sharing(const CostCurves& costs, const Network& network) {
     if (!network.node_of_rank.empty()) return true;
     return std::any_of(costs.message.begin(), costs.message.end(), [](const std::vector<Curve>& of_locality) {
-        return cost_anything(of_locality[static_cast<std::size_t>(Term::insert)]);
+        return cost_anything(of_locality[static_cast<std::size_t>(Term::insert)]) ||
+               cost_anything(of_locality[static_cast<std::size_t>(Term::behind)]);
     });
 }
 
@@ -113,6 +114,10 @@ class Stream {
     bool is_held(const Event& event) const { return evaluator_.is_held(event); }
     auto next_arrival(double until_s) { return evaluator_.next_arrival(until_s); }
     bool flows(const Event& event) const { return evaluator_.flows(event); }
+    bool is_streamed(const Event& event) {
+        add_costs();
+        return evaluator_.is_streamed(event);
+    }
     bool is_shared(const Event& event) {
         add_costs();
         return evaluator_.is_shared(event);
@@ -159,6 +164,7 @@ class Recorder {
     auto next_arrival(double until_s) { return sink_.next_arrival(until_s); }
     bool flows(const Event& event) const { return sink_.flows(event); }
     bool is_shared(const Event& event) { return sink_.is_shared(event); }
+    bool is_streamed(const Event& event) { return sink_.is_streamed(event); }
 
   private:
     std::vector<Event>& events_;

@@ -119,6 +119,25 @@ def test_bytes_that_were_just_written_have_their_own_interval(tmp_path: Path) ->
     assert longer_s[-1] == pytest.approx(1e-9 * MIB, rel=0.05)
 
 
+@pytest.mark.parametrize(("rate_B_per_s", "expected"), [(0.5e9, True), (0.9e9, False)])
+def test_late_answers_that_wait_behind_data_are_told_by_twice_the_time(
+    tmp_path: Path, rate_B_per_s: float, *, expected: bool
+) -> None:
+    """A rank that has both messages asked for while it sends: of two of 1 MiB, one after the other."""
+    where = {**PAIR, "locality": "network", "launch": "a"}
+    records = [
+        each
+        for operation, rate in (("pingpong", 1e9), ("pingping", 1e9), ("pingping_late", rate_B_per_s))
+        for each in messages(rate_B_per_s=rate, most_B=MIB, operation=operation, **where)
+    ]
+    launch = {"id": "a", "eager_limit_B": {"network": 65536}}
+    there = of_machine(build(campaign(tmp_path, records, launch)), "m", both_ways=False)
+    assert [each.keeps_order for each in there.messages.values()] == [expected]
+    (curves,) = there.alike(2).at([0]).messages
+    behind_s = value(curves[TERMS.index("behind")], np.array([MIB]))
+    assert behind_s == pytest.approx([2**17 / 1e9 if expected else 0.0], rel=0.02)
+
+
 def test_what_was_not_measured_is_named(tmp_path: Path) -> None:
     bare = costs(tmp_path / "bare")
     assert bare.unmeasured([*bare.messages]) == ["pingping", "pingpong_written", "reduce_local"]

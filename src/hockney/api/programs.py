@@ -34,7 +34,7 @@ from hockney.predict.options import ProfileCase
 from hockney.predict.replay.answer import answered, replay_cases
 from hockney.predict.replay.gains import gains
 from hockney.predict.replay.picture import drawn
-from hockney.records.keys import COLLECTIVES, REDUCTION, WRITTEN
+from hockney.records.keys import COLLECTIVES, LATE, REDUCTION, WRITTEN
 from hockney.records.merge import merge
 from hockney.records.preload_table import load as load_rules
 from hockney.records.profile import Profile, load
@@ -136,7 +136,7 @@ class _Needs:
             "mpi": str(launch.mpi.wrapper) if launch.mpi else "auto",
         }
         reduces = any(COLLECTIVES[name].reduces for name in self.operations)
-        operations = ["pingpong", "pingping", WRITTEN, *([REDUCTION] if reduces else [])]
+        operations = ["pingpong", "pingping", WRITTEN, LATE, *([REDUCTION] if reduces else [])]
         messages = {"output": Path(), "operations": operations, "time_s": MESSAGES_SHARE * time_s}
         every = {"messages": MeasureOptions.model_validate(shared | messages)}
         if self.operations and self.ranks > 1:

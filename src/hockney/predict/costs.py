@@ -17,7 +17,7 @@ Curve = tuple[list[float], list[float]]
 
 TERMS = (
     "send", "receive", "gap", "drain", "transfer", "handshake", "insert", "node_link", "network_link", "hop",
-    "duplex",
+    "duplex", "behind",
 )  # fmt: skip
 """The parts of the cost of a message, in the order of the core's `Term`."""
 

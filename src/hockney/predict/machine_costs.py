@@ -27,7 +27,7 @@ from hockney.predict.message_costs import (
 )
 from hockney.predict.place import LOCALITIES, NETWORK, Place, place_of
 from hockney.predict.point_to_point import MessageTimes
-from hockney.records.keys import REDUCTION, WRITTEN
+from hockney.records.keys import LATE, REDUCTION, WRITTEN
 from hockney.units import format_bytes
 from hockney.vocabulary import WHERE_RANKS_WERE
 
@@ -210,6 +210,11 @@ class MachineCosts:
             # An adapter takes bytes from where they are.
             WRITTEN: all(
                 place == NETWORK or messages.just_written is not None for place, messages in used.items()
+            ),
+            # Copies keep nobody's answer back.
+            LATE: all(
+                place != NETWORK or messages.rendezvous_above_B is None or messages.keeps_order is not None
+                for place, messages in used.items()
             ),
             REDUCTION: self.reduction is not None,
         }

@@ -18,7 +18,7 @@ from hockney.machine.select import HOPS, differences, effects_under, preferred, 
 from hockney.models.base import Fit, corrected, interval
 from hockney.predict.costs import NOTHING, Curve, protocols, terms_of
 from hockney.predict.place import LOCALITIES, NETWORK
-from hockney.records.keys import REDUCTION, WRITTEN
+from hockney.records.keys import LATE, REDUCTION, WRITTEN
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,8 @@ PROCESSOR = ("overhead_s", "receive_overhead_s", "gap_s")
 """The LogGOPS parameters that follow from this share."""
 COMMAND_LINE = "the command line"
 ASSUMED = "assumed: 35 % of an empty message"
+STREAM_AHEAD_B = 2**17
+"""What of other streams is ahead of one in the queue of an adapter, at most: two segments (Linux, TCP small queues)."""
 ASSUMED_SHARES = "o and g are assumed, not measured: 35 % of an empty message each"
 """What a prediction says that stands on this share."""
 
@@ -81,7 +83,8 @@ class Messages:
     `ends`: the 95 % interval of `one_way_s` as two ratios to it, for each of `SIZES_B`; None where there is none.
     `between_ends`: the same of `between_s`, where that was measured by itself; None: it is as uncertain.
     `both_ways`: one-way times where another message goes the other way, `just_written`: where the bytes were just
-    written, `link`: what each link on the way adds; None where that was not measured.
+    written, `link`: what each link on the way adds; None where that was not measured. `keeps_order`: the
+    answers of rendezvous follow what the rank has sent before, as in a TCP stream; None where that is not known.
     """
 
     one_way_s: Array
@@ -96,6 +99,7 @@ class Messages:
     both_ways: Timed | None = None
     just_written: Timed | None = None
     link: LinkLatency | None = None
+    keeps_order: bool | None = None
 
     def written(self) -> Messages:
         """Messages whose bytes their senders have just written: the receiver fetches them while it copies."""
@@ -201,7 +205,13 @@ class Messages:
             transfer=(sizes, transfer.tolist()),
             duplex=(sizes, duplex_s.tolist()) if duplex_s.any() else NOTHING,
             handshake=protocols(rendezvous_above_B=self.rendezvous_above_B, handshake_s=float(transfer[0])),
+            behind=([0.0], [self.ahead_s]) if self.keeps_order else NOTHING,
         )
+
+    @property
+    def ahead_s(self) -> float:
+        """How long `STREAM_AHEAD_B` takes."""
+        return float(np.interp(STREAM_AHEAD_B, SIZES_B, self.one_way_s)) - float(self.one_way_s[0])
 
     @property
     def duplex_s(self) -> Array:
@@ -298,6 +308,8 @@ def measured_messages(
         messages = replace(messages, just_written=_just_written(writing[0], messages.one_way_s))
     if meeting := _alike(machine, entry, "pingping"):
         messages = replace(messages, both_ways=_timed(meeting[0]))
+        if late := _alike(machine, entry, LATE):
+            messages = replace(messages, keeps_order=_keeps_order(meeting[0], late[0]))
         if rates and rates[0].operation == "bidirectional":
             # What both directions share is in it, and comes again with each message of either.
             messages = replace(messages, between_s=messages.between_s / (1 + messages.longer_share))
@@ -323,6 +335,16 @@ def _just_written(entry: Entry, one_way_s: Array) -> Timed:
     longer_s = timed.time_s - one_way_s
     longer_s[last + 1 :] = longer_s[min(last, longer_s.size - 1)]
     return replace(timed, time_s=one_way_s + longer_s)
+
+
+def _keeps_order(meeting: Entry, late: Entry) -> bool:
+    """Whether messages that meet take turns where one rank is late, as the other's data are ahead of its answer.
+
+    They take twice as long then; the middle of the sizes that ask decides.
+    """
+    largest_B = min(_largest_B(meeting) or 0, _largest_B(late) or 0)
+    ask = (SIZES_B > (meeting.eager_limit_B or np.inf)) & (SIZES_B <= largest_B)
+    return bool(ask.any() and np.median(_times(late)[ask] / _times(meeting)[ask]) > np.sqrt(2))
 
 
 def _link_latency(machine: Machine, entry: Entry) -> LinkLatency | None:

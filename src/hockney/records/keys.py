@@ -18,12 +18,14 @@ OVERHEADS = ("send_overhead", "receive_overhead")
 """Operations between two ranks that time the processor's part; a `pingpong` entry holds their results."""
 WRITTEN = "pingpong_written"
 """The operation that times messages whose bytes were just written, as those of programs are."""
+LATE = "pingping_late"
+"""The operation that times messages that meet where one rank begins when it hears of the other's."""
 REDUCTION = "reduce_local"
 """The operation that times a reduction without messages, on two ranks at once; its entry is as of transfers."""
 MESSAGES = (*TRANSFERS, *OVERHEADS)
 """What is measured between two ranks where nothing is named."""
-ENTRIES = (*TRANSFERS, WRITTEN, REDUCTION)
-POINT_TO_POINT = (*MESSAGES, WRITTEN, REDUCTION)
+ENTRIES = (*TRANSFERS, WRITTEN, LATE, REDUCTION)
+POINT_TO_POINT = (*MESSAGES, WRITTEN, LATE, REDUCTION)
 COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
 """What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
 ELEMENT_B = 4

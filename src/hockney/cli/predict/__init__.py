@@ -22,7 +22,7 @@ predict = group(
     },
     words={
         "message": "pingpong pingping bandwidth bidirectional send_overhead receive_overhead pingpong_written "
-        "reduce_local",
+        "pingping_late reduce_local",
         "collective": "bcast scatter gather reduce allreduce allgather reduce_scatter alltoall barrier",
     },
     places=("hockney.cli.predict",),

@@ -20,13 +20,14 @@ from hockney.predict.place import LOCALITIES, Place
 from hockney.predict.replay.algorithms import Part
 from hockney.predict.replay.recorded import RecordedRun, refused
 from hockney.predict.simulation import available_B
-from hockney.records.keys import REDUCTION, WRITTEN
+from hockney.records.keys import LATE, REDUCTION, WRITTEN
 
 TICK_S = 1e-9
 WORLD = "MPI_COMM_WORLD"
 UNMEASURED = {
     "pingping": "what two ways at once cost more than one",
     WRITTEN: "what bytes that were just written cost more",
+    LATE: "whether answers wait behind data",
     REDUCTION: "reductions",
 }
 """By the operations that would measure it."""
