@@ -30,7 +30,7 @@ from tests.factories import not_none
 
 MOST_B = 2**26
 """Memory of a simulation: what asks for more is refused before it takes it."""
-TERMS = 11
+TERMS = 12
 HANDSHAKE = 5
 SIMULATE = ("simulate",)
 SCHEDULE = (

@@ -59,8 +59,9 @@ def lines(sizes: Sequence[Sequence[float]], times: Sequence[Sequence[float]]) ->
 
 
 def curves(sizes: list[float], times: list[float]) -> CostCurves:
-    """The same for each term but the last: two directions share nothing."""
-    return CostCurves([[*[(sizes, times)] * TERMS.index("duplex"), ([], [])]], ([], []), ([], []))
+    """The same for each term before these: two directions share nothing, and answers wait for nothing."""
+    own = TERMS.index("duplex")
+    return CostCurves([[*[(sizes, times)] * own, *[([], [])] * (len(TERMS) - own)]], ([], []), ([], []))
 
 
 SEND, RECEIVE = Kind.send, Kind.receive
