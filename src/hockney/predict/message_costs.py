@@ -32,7 +32,7 @@ PROCESSOR = ("overhead_s", "receive_overhead_s", "gap_s")
 COMMAND_LINE = "the command line"
 ASSUMED = "assumed: 35 % of an empty message"
 STREAM_AHEAD_B = 2**17
-"""What of other streams is ahead of one in the queue of an adapter, at most: two segments (Linux, TCP small queues)."""
+"""Bytes that another stream has in an adapter's queue at most: two segments (Linux, TCP small queues)."""
 ASSUMED_SHARES = "o and g are assumed, not measured: 35 % of an empty message each"
 """What a prediction says that stands on this share."""
 
@@ -343,8 +343,9 @@ def _keeps_order(meeting: Entry, late: Entry) -> bool:
     They take twice as long then; the middle of the sizes that ask decides.
     """
     largest_B = min(_largest_B(meeting) or 0, _largest_B(late) or 0)
-    ask = (SIZES_B > (meeting.eager_limit_B or np.inf)) & (SIZES_B <= largest_B)
-    return bool(ask.any() and np.median(_times(late)[ask] / _times(meeting)[ask]) > np.sqrt(2))
+    first, end = np.searchsorted(SIZES_B, [meeting.eager_limit_B or np.inf, largest_B], side="right")
+    ratio = (_times(late) / _times(meeting))[first:end]
+    return bool(ratio.size and np.median(ratio) > np.sqrt(2))
 
 
 def _link_latency(machine: Machine, entry: Entry) -> LinkLatency | None:

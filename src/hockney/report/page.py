@@ -42,7 +42,8 @@ MEANING = {
     "the same time.",
     "pingpong_written": "A ping-pong whose ranks write each message before they send it, which is not counted. "
     "Throughput is size over time.",
-    "pingping_late": "A `pingping` whose follower begins when it hears of the leader's message. Throughput is size over time.",
+    "pingping_late": "A `pingping` whose follower begins when it hears of the leader's message. Throughput "
+    "is size over time.",
     "reduce_local": "Both ranks add up numbers with what they have, without a message (`MPI_Reduce_local`). "
     "Throughput is size over time.",
 }

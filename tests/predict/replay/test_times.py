@@ -109,8 +109,8 @@ def test_what_came_long_before_is_taken_in_when_it_came(tmp_path: Path) -> None:
 def test_an_answer_waits_for_the_data_of_its_rank(
     tmp_path: Path, behind_us: float | None, expected_us: list[float], *, is_posted: bool
 ) -> None:
-    """Two send 100 KB to each other, the second 50 us later: answers of rank 1 are at rank 0 at 60, where its data
-    leave until 160. Its own answer goes before them, or comes at 170. What has left a rank's hands is done."""
+    """Two send 100 KB to each other, the second 50 us later: its answer is at rank 0 at 60, whose data leave
+    until 160. Its own answer goes before them, or comes at 170. What has left a rank's hands is done."""
     a, b = traces(2)
     b.compute(50 * US)
     for mine, theirs in ((a, 1), (b, 0)):
