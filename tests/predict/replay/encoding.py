@@ -1,11 +1,19 @@
-"""Writes traces as `hockney profile` does, from what ranks call: the format once more, by itself."""
+"""Writes traces as `hockney profile` does, from what ranks call: the format once more, by itself; plays them."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from hockney import _core
+from hockney._core import Network, Recording, Replay, Simulated
+from hockney.predict.costs import TERMS, LoggopsParameters
+from hockney.predict.replay.algorithms import Algorithms
+from hockney.predict.replay.recorded import RecordedRun
 
 WORLD, ITSELF = 0, 1
 ANY = None
@@ -198,3 +206,33 @@ def write(folder: Path, ranks: Sequence[RankTrace], *, ended: bool = True) -> Pa
             one.event(40)
         (folder / f"{one.rank}.events").write_bytes(one.header() + one.events + bytes(64))
     return folder
+
+
+US = 1e-6
+KB = 1001
+"""Bytes that take 11 µs."""
+
+
+def played(
+    folder: Path,
+    ranks: list[RankTrace],
+    *,
+    waits_above_B: float | None = None,
+    asked: Mapping[str, str] | None = None,
+    overhead_s: float = 0.0,
+    behind_s: float | None = None,
+) -> Simulated:
+    trace = Recording(str(write(folder / "run.trace", ranks)))
+    chosen = Algorithms("", 1, asked or {}, lambda *_: None)
+    replay = Replay(
+        trace, [chosen.served(call).parts for call in RecordedRun(folder, trace).calls], uses_cpu=trace.has_cpu
+    )
+    costs = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
+    if behind_s is not None:
+        costs.messages[0][TERMS.index("behind")] = ([0.0], [behind_s])
+    levels, network = np.zeros((0, 0), np.int32), Network(node_of_rank=[])
+    return _core.simulate([replay], costs.curves(), levels=levels, network=network, trace=True)
+
+
+def finish_us(*args: object, **more: object) -> list[float]:
+    return [time_s / US for time_s in played(*args, **more).finish_s]  # type: ignore[arg-type]

@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.predict.replay.encoding import ANY, RankTrace, traces, write
+from tests.predict.replay.encoding import ANY, KB, US, RankTrace, finish_us, played, traces, write
 
 from hockney import _core
-from hockney._core import Network, Problem, Recording, Replay, Simulated, TraceFault
+from hockney._core import Network, Problem, Recording, Replay, TraceFault
 from hockney.predict.costs import TERMS, LoggopsParameters, per_byte
-from hockney.predict.replay.algorithms import Algorithms
-from hockney.predict.replay.recorded import RecordedRun
-
-US = 1e-6
-KB = 1001
-"""Bytes that take 11 µs."""
-
-
-def played(
-    folder: Path,
-    ranks: list[RankTrace],
-    *,
-    waits_above_B: float | None = None,
-    asked: Mapping[str, str] | None = None,
-    overhead_s: float = 0.0,
-    behind_s: float | None = None,
-) -> Simulated:
-    trace = Recording(str(write(folder / "run.trace", ranks)))
-    chosen = Algorithms("", 1, asked or {}, lambda *_: None)
-    replay = Replay(
-        trace, [chosen.served(call).parts for call in RecordedRun(folder, trace).calls], uses_cpu=trace.has_cpu
-    )
-    costs = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
-    if behind_s is not None:
-        costs.messages[0][TERMS.index("behind")] = ([0.0], [behind_s])
-    levels, network = np.zeros((0, 0), np.int32), Network(node_of_rank=[])
-    return _core.simulate([replay], costs.curves(), levels=levels, network=network, trace=True)
-
-
-def finish_us(*args: object, **more: object) -> list[float]:
-    return [time_s / US for time_s in played(*args, **more).finish_s]  # type: ignore[arg-type]
 
 
 def test_a_message_and_its_answer(tmp_path: Path) -> None:
@@ -100,42 +68,6 @@ def test_what_came_long_before_is_taken_in_when_it_came(tmp_path: Path) -> None:
     c.send(0, KB)
     # A message is a microsecond on the way into its rank, where one that came before is no more.
     assert finish_us(tmp_path, [a, b, c]) == pytest.approx([211, 0, 200])
-
-
-@pytest.mark.parametrize(
-    ("behind_us", "is_posted", "expected_us"),
-    [(None, True, [180, 180]), (3, True, [280, 170]), (3, False, [180, 170])],
-)
-def test_an_answer_waits_for_the_data_of_its_rank(
-    tmp_path: Path, behind_us: float | None, expected_us: list[float], *, is_posted: bool
-) -> None:
-    """Two send 100 KB to each other, the second 50 us later: its answer is at rank 0 at 60, whose data leave
-    until 160. Its own answer goes before them, or comes at 170. What has left a rank's hands is done."""
-    a, b = traces(2)
-    b.compute(50 * US)
-    for mine, theirs in ((a, 1), (b, 0)):
-        if is_posted:
-            received = mine.irecv(theirs, 100 * KB)
-            mine.wait(received, mine.isend(theirs, 100 * KB))
-        else:
-            sent = mine.isend(theirs, 100 * KB)
-            mine.recv(theirs, 100 * KB)
-            mine.wait(sent)
-    behind_s = None if behind_us is None else behind_us * US
-    assert finish_us(tmp_path, [a, b], waits_above_B=1, behind_s=behind_s) == pytest.approx(expected_us, rel=2e-3)
-
-
-@pytest.mark.parametrize(("behind_us", "expected_us"), [(30, 200), (100, 240)])
-def test_other_streams_keep_an_answer_for_a_while(tmp_path: Path, behind_us: float, expected_us: float) -> None:
-    """Rank 0 sends 100 KB to rank 1 from 20 to 120; rank 2 asks it at 50, and sends when it has the answer."""
-    a, b, c = traces(3)
-    received = a.irecv(2, 100 * KB)
-    a.wait(received, a.isend(1, 100 * KB))
-    b.recv(0, 100 * KB)
-    c.compute(40 * US)
-    c.send(0, 100 * KB)
-    finished_us = finish_us(tmp_path, [a, b, c], waits_above_B=1, behind_s=behind_us * US)
-    assert finished_us == pytest.approx([expected_us, 130, expected_us - 110], rel=2e-3)
 
 
 def test_a_long_message_waits_for_its_receiver(tmp_path: Path) -> None:

@@ -1,0 +1,44 @@
+"""Answers that wait behind their rank's own data, worked out by hand as in `test_times.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.predict.replay.encoding import KB, US, finish_us, traces
+
+
+@pytest.mark.parametrize(
+    ("behind_us", "is_posted", "expected_us"),
+    [(None, True, [180, 180]), (3, True, [280, 170]), (3, False, [180, 170])],
+)
+def test_an_answer_waits_for_the_data_of_its_rank(
+    tmp_path: Path, behind_us: float | None, expected_us: list[float], *, is_posted: bool
+) -> None:
+    """Two send 100 KB to each other, the second 50 us later: its answer is at rank 0 at 60, whose data leave
+    until 160. Its own answer goes before them, or comes at 170. What has left a rank's hands is done."""
+    a, b = traces(2)
+    b.compute(50 * US)
+    for mine, theirs in ((a, 1), (b, 0)):
+        if is_posted:
+            received = mine.irecv(theirs, 100 * KB)
+            mine.wait(received, mine.isend(theirs, 100 * KB))
+        else:
+            sent = mine.isend(theirs, 100 * KB)
+            mine.recv(theirs, 100 * KB)
+            mine.wait(sent)
+    behind_s = None if behind_us is None else behind_us * US
+    assert finish_us(tmp_path, [a, b], waits_above_B=1, behind_s=behind_s) == pytest.approx(expected_us, rel=2e-3)
+
+
+@pytest.mark.parametrize(("behind_us", "expected_us"), [(30, 200), (100, 240)])
+def test_other_streams_keep_an_answer_for_a_while(tmp_path: Path, behind_us: float, expected_us: float) -> None:
+    """Rank 0 sends 100 KB to rank 1 from 20 to 120; rank 2 asks it at 50, and sends when it has the answer."""
+    a, b, c = traces(3)
+    received = a.irecv(2, 100 * KB)
+    a.wait(received, a.isend(1, 100 * KB))
+    b.recv(0, 100 * KB)
+    c.compute(40 * US)
+    c.send(0, 100 * KB)
+    finished_us = finish_us(tmp_path, [a, b, c], waits_above_B=1, behind_s=behind_us * US)
+    assert finished_us == pytest.approx([expected_us, 130, expected_us - 110], rel=2e-3)
