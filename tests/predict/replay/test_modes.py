@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.predict.replay.encoding import traces
-from tests.predict.replay.test_times import KB, US, finish_us, played
+from tests.predict.replay.encoding import KB, US, finish_us, played, traces
 
 from hockney._core import TraceFault
 from hockney.predict.costs import CriticalTerms, LoggopsParameters
