@@ -56,9 +56,16 @@ def _imported(tree: ast.AST) -> dict[str, str]:
     return found
 
 
+def _written(node: ast.expr) -> str:
+    """As `ast.unparse`, which takes long for the names that most calls are of."""
+    if isinstance(node, ast.Attribute):
+        return f"{_written(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
+
+
 def _called(node: ast.Call, imported: dict[str, str]) -> str:
     """The full name of what is called."""
-    first, dot, rest = ast.unparse(node.func).partition(".")
+    first, dot, rest = _written(node.func).partition(".")
     return imported.get(first, first) + dot + rest
 
 

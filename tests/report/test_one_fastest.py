@@ -61,7 +61,7 @@ def on_map(html: str) -> Named:
     return dict(zip(cells["bytes"], (whole["words"]["algorithm"][best] for best in cells["best"]), strict=True))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_all_answers_name_one_fastest_algorithm_for_a_size(seed: int, tmp_path: Path) -> None:
     source, page = tmp_path / "t.csv", tmp_path / "page.html"
     planted(seed, source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,9 @@ def lines(code: str, *words: str) -> int:
     return int(printed(COUNTED % code, *words).rpartition("lines:")[2])
 
 
+@cache
 def printed(code: str, *words: str) -> str:
-    """What a program prints that succeeds."""
+    """What a program prints that succeeds: that of numpy is asked for again and again."""
     return captured([sys.executable, "-c", code, *words], check=True).stdout
 
 

@@ -104,8 +104,8 @@ def test_names_with_brackets_survive_every_verb(name: str, tmp_path: Path) -> No
     assert name in printed
 
 
-@pytest.mark.parametrize("label", ["a$b", "$x^$"])
-def test_a_dollar_in_a_label_is_no_formula(label: str, tmp_path: Path) -> None:
+def test_a_dollar_in_a_label_is_no_formula(tmp_path: Path) -> None:
+    label = "$x^$"
     page = tmp_path / "report.html"
     succeeded("report", str(campaign(tmp_path / "c", label, label, "x", "y")), "-o", str(page))
     assert page.read_text(encoding="utf-8").count(label) > 1
