@@ -218,28 +218,3 @@ def _not_confirmed(tmp_path: Path, *which: str) -> None:
     err = refused("check", campaign, "--confirm", tmp_path / "third")
     assert "--trust" in err
     assert not (tmp_path / "third").exists()
-
-
-@pytest.mark.usefixtures("tables")
-def test_a_claim_of_growth_is_judged_in_place_of_guidelines(tmp_path: Path) -> None:
-    """Of doublings to 64 ranks: a tree of whole vectors against S + log P, and against its own growth."""
-    rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"]
-    rows += [
-        f"s,m,bcast,default,core,1,{2**k},{2**k},{4**j},completion,{k * (1 + 4**j / 1000)},0"
-        for k in range(1, 7)
-        for j in range(1, 11)
-    ]
-    Path("tree.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    code, data = answer("tree.csv", "--claim", "bcast: S + log P", "--junit", str(tmp_path / "j.xml"))
-    assert code == 1
-    assert data["guidelines"] is None
-    failed = [finding for finding in data["claims"] if finding["verdict"] == "violated"]
-    assert {finding["bytes"] for finding in failed} >= {4**8, 4**9, 4**10}
-    assert all(finding["fails_from_ranks"] <= 64 for finding in failed)
-    assert 'classname="hockney.check.claim"' in (tmp_path / "j.xml").read_text(encoding="utf-8")
-    # The same claim twice is one: the family does not grow.
-    assert answer("tree.csv", *["--claim", "bcast: S + log P", "--claim", "bcast: log P + S"])[1] == data
-    out = succeeded("check", "tree.csv", "--claim", "bcast: S log P + log P")
-    assert "bcast: Θ(S log P + log P)" in out
-    assert answer("tree.csv", "--claim", "bcast: S +")[0] == 2
-    assert answer(str(MACHINE), "--claim", "bcast: S")[0] == 2

@@ -16,7 +16,6 @@ from hockney.check.against import QuantityChange as QuantityChange
 from hockney.check.answer import Against as Against
 from hockney.check.answer import CheckAnswer as CheckAnswer
 from hockney.check.cells import times_of
-from hockney.check.claims import judge_claims, parse_claim
 from hockney.check.confirm import confirm, plan_of
 from hockney.check.junit import as_junit
 from hockney.check.study import Checked, study
@@ -29,7 +28,7 @@ from hockney.records.folder import Campaign
 
 
 def check(options: CheckOptions, watching: Watching, warn: Callable[[str], None]) -> CheckAnswer:
-    """Put guidelines and claims to a campaign, a table or a machine file, and write the JUnit file asked for.
+    """Put guidelines to a campaign, a table or a machine file, and write the JUnit file asked for.
 
     `watching` draws what is measured with `confirm`; `warn` is told what a reader should know of the times.
     RequestError for options that mean nothing together, and where there is nothing to compare.
@@ -38,7 +37,6 @@ def check(options: CheckOptions, watching: Watching, warn: Callable[[str], None]
         raise RequestError("--trust means nothing without --confirm", "leave it out")
     if options.junit is not None:
         writing.expect_writable(options.junit)
-    claims = list(dict.fromkeys(parse_claim(text) for text in options.claims))
     now = source(options.campaign)
     sure, least = options.family_error, options.least_factor
     answer = CheckAnswer(None, None, str(options.campaign), sure, least)
@@ -49,12 +47,8 @@ def check(options: CheckOptions, watching: Watching, warn: Callable[[str], None]
         for warning in now.warnings:
             warn(warning)
         times = times_of(now)
-        if claims:
-            claimed = judge_claims(times, claims, family_error=sure, least_factor=least)
-            answer = replace(answer, claims=claimed)
-        if not claims or options.guidelines:
-            expected = options.against is None
-            checked = study(times, options.guidelines, family_error=sure, least_factor=least, expected=expected)
+        expected = options.against is None
+        checked = study(times, options.guidelines, family_error=sure, least_factor=least, expected=expected)
     if checked is not None and checked.violations and options.confirm is not None:
         again = _second(checked, options, options.confirm, watching, warn)
         checked = replace(checked, findings=confirm(checked.findings, times_of(again), sure))
@@ -65,7 +59,7 @@ def check(options: CheckOptions, watching: Watching, warn: Callable[[str], None]
         answer = replace(answer, changes=changes, against=_against(str(options.against), changes))
     if options.junit is not None:
         findings = None if checked is None else checked.findings
-        writing.replace(options.junit, as_junit(findings, answer.changes, answer.claims or ()))
+        writing.replace(options.junit, as_junit(findings, answer.changes))
     return answer
 
 
@@ -94,7 +88,7 @@ def _against(older: str, changes: Changes) -> Against:
 
 def _refuse_guidelines(options: CheckOptions) -> None:
     """RequestError where a campaign is needed: a machine file holds models, and no launch of a collective."""
-    if options.against is None or options.guidelines or options.claims or options.confirm is not None:
+    if options.against is None or options.guidelines or options.confirm is not None:
         raise RequestError(
             f"{options.campaign} is a machine file: it holds no collective launch by launch, as guidelines need",
             "give the campaign that it was fitted to; a machine file can be compared: --against OLDER.json",

@@ -1,4 +1,4 @@
-"""The answer of a check: guidelines, what became slower, and claims, each where it was asked for."""
+"""The answer of a check: guidelines, and what became slower, each where it was asked for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Annotated
 from pydantic import Field
 
 from hockney.check.against import Changes, QuantityChange
-from hockney.check.claims import ClaimFinding
 from hockney.check.power import Power
 from hockney.check.shown import (
     changes_lines,
     changes_verdict,
     checked_lines,
-    claims_lines,
     verdict,
     worst_of_calls,
 )
@@ -60,14 +58,13 @@ class CheckAnswer:
     guidelines: dict[str, dict[str, int]] | None = None
     violations: Sequence[GuidelineFinding] | None = None
     against: Against | None = None
-    claims: Sequence[ClaimFinding] | None = None
 
     @property
     def passes(self) -> bool:
-        """Whether no violation stands, nothing became slower, and no claim fails."""
+        """Whether no violation stands, and nothing became slower."""
         stands = any(finding.stands for finding in self.violations or ())
         is_slower = self.against is not None and bool(self.against.slower)
-        return not (stands or is_slower or any(finding.verdict == "violated" for finding in self.claims or ()))
+        return not (stands or is_slower)
 
     @property
     def tells_nothing(self) -> bool:
@@ -100,8 +97,3 @@ class CheckAnswer:
     def change_lines(self) -> list[str]:
         """What there is to say below tables of what became slower and faster."""
         return [] if self.changes is None else list(changes_lines(self.changes))
-
-    @property
-    def claim_lines(self) -> list[str]:
-        """What claims of growth come to."""
-        return list(claims_lines(self.claims or ()))

@@ -13,8 +13,6 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from hockney.check.against import Changes
-from hockney.check.claims import ClaimFinding
-from hockney.check.shown import failure
 from hockney.check.study import GuidelineFinding
 from hockney.units import format_bytes
 
@@ -31,15 +29,12 @@ class _Case(NamedTuple):
     is_told: bool
 
 
-def as_junit(
-    findings: Iterable[GuidelineFinding] | None, changes: Changes | None, claims: Sequence[ClaimFinding] = ()
-) -> bytes:
+def as_junit(findings: Iterable[GuidelineFinding] | None, changes: Changes | None) -> bytes:
     """The document, in UTF-8; None where something was not asked for."""
     root = ElementTree.Element("testsuites", name="hockney check")
     suites = {
         "guidelines": None if findings is None else _of_guidelines(findings),
         "regressions": None if changes is None else _of_changes(changes),
-        "claims": _of_claims(claims) if claims else None,
     }
     for name, cases in suites.items():
         if cases is not None:
@@ -85,13 +80,6 @@ def _failure(finding: GuidelineFinding) -> str:
     if finding.again is None:
         return text
     return f"{text}; {': '.join(filter(None, (finding.again.verdict, finding.again.why)))}"
-
-
-def _of_claims(claims: Sequence[ClaimFinding]) -> Iterator[_Case]:
-    for finding in claims:
-        failures = [failure(finding)] if finding.verdict == "violated" else []
-        name = ", ".join(filter(None, [finding.claim, format_bytes(finding.bytes), finding.call.where()]))
-        yield _Case("claim", name, failures, finding.verdict != "undecided")
 
 
 def _of_changes(changes: Changes) -> Iterator[_Case]:

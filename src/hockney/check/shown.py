@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from hockney.check.advised import MANY_LAUNCHES, MOST_ROWS, PATIENCE
 from hockney.check.against import Changes, QuantityChange
-from hockney.check.claims import ClaimFinding
 from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, Power
 from hockney.check.study import Checked, GuidelineFinding
-from hockney.records.keys import COLLECTIVES
 from hockney.units import counted, format_bytes, percent
 from hockney.words import grouped
 
@@ -98,27 +96,6 @@ def changes_lines(changes: Changes) -> Iterator[str]:
         yield f"not judged: {reason}"
     if changes.missing:
         yield f"only in the older: {'; '.join(changes.missing[:MOST_ROWS])}"
-
-
-def claims_lines(findings: Sequence[ClaimFinding]) -> Iterator[str]:
-    """What the claims come to, a line for each call and for each size at which one fails."""
-    for claim, call in dict.fromkeys((finding.claim, finding.call) for finding in findings):
-        of_call = [finding for finding in findings if (finding.claim, finding.call) == (claim, call)]
-        counts = Counter(finding.verdict for finding in of_call)
-        verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in sorted(counts, reverse=True))
-        where = f" ({call.where()})" if call.where() else ""
-        yield f"{claim}{where}: {counted(len(of_call), 'size')}, {verdicts}"
-        yield from (f"  {failure(finding)}" for finding in of_call if finding.verdict == "violated")
-        yield from (f"  undecided: {why}" for why in dict.fromkeys(finding.why for finding in of_call) if why)
-
-
-def failure(finding: ClaimFinding) -> str:
-    """From where a violated claim fails, and by which factor."""
-    size = f"{format_bytes(finding.bytes)}: " if COLLECTIVES[finding.operation].has_size else ""
-    return (
-        f"{size}fails from P = {finding.fails_from_ranks} on (to {finding.most_ranks}): {finding.factor:.2f} "
-        f"times ({finding.factor_low:.2f} to {finding.factor_high:.2f}) what fewer ranks and the claim allow"
-    )
 
 
 def _power(power: Power) -> Iterator[str]:

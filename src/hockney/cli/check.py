@@ -21,7 +21,6 @@ hockney measure --operation collectives --algorithm ours,default --launches {MAN
 hockney check c
 hockney check c --family-error 2% --guidelines split_in_parts,bcast_as_scatter_and_allgather
 hockney check c --confirm c-again
-hockney check c --claim 'bcast: S + log P' --claim 'allgather ring: S P + P'
 hockney check new --against old --junit check.xml
 hockney check after.json --against before.json --json
 """,
@@ -36,9 +35,6 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
 
     The chance of any false alarm is at most --family-error, however many calls are compared (Holm's correction).
     With too few or too variable launches a comparison is undecided, never an alarm. The same holds for --against.
-
-    A --claim of growth is fitted on few ranks. It is violated from the number of ranks where times exceed it by
-    more than chance.
 
     Exit code 1: something is violated or slower. With --confirm only violations that a second campaign repeats
     count.
@@ -79,8 +75,6 @@ def _show(answer: api.CheckAnswer, warn: Callable[[str], None]) -> None:
             say.line(line)
         if answer.tells_nothing:
             warn("These times are too few or differ too much to judge: see docs/reference/check.md.")
-    for line in answer.claim_lines:
-        say.line(line)
 
 
 def _others(replacement: str, count: int) -> str:

@@ -55,14 +55,6 @@ class CheckOptions(BaseModel, defer_build=True):
         Path | None,
         Option("Measure violations again into this folder, and say which stand."),
     ] = None
-    claims: Annotated[
-        list[str],
-        Option(
-            "Claim how times grow with S bytes and P ranks, such as 'bcast: S + log P' (repeatable).",
-            flags=("--claim",),
-            repeat=True,
-        ),
-    ] = Field(default_factory=list)
     family_error: Annotated[
         float,
         Option("Highest probability of any false alarm.", read=_share, show=percent),
