@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.runner.preload.programs import compiled
 from tests.runner.sessions import bcast, start
 from tests.runner.test_kernels import ask
@@ -55,6 +56,7 @@ NOTES_BURSTS_OF_ALL = NOTES_BURSTS.replace(
 """The same of MPI_Irecv: where the library's own broadcast runs, bursts alone call it."""
 
 
+@pytest.mark.one_mpi
 def test_batches_of_fast_messages_begin_with_bursts_of_many_lengths(mpi: Mpi, tmp_path: Path) -> None:
     library = compiled(mpi, tmp_path, NOTES_BURSTS, "-shared", "-fPIC")
     with start(mpi, 2, "env", f"LD_PRELOAD={library}", f"BURSTS={tmp_path}") as session:
@@ -74,6 +76,7 @@ def test_batches_of_fast_messages_begin_with_bursts_of_many_lengths(mpi: Mpi, tm
         assert batch < 12 or len(set(of_size[size_B])) > 1
 
 
+@pytest.mark.one_mpi
 def test_blocks_of_fast_collectives_begin_with_bursts_of_many_lengths(mpi: Mpi, tmp_path: Path) -> None:
     library = compiled(mpi, tmp_path, NOTES_BURSTS_OF_ALL, "-shared", "-fPIC")
     with start(mpi, 2, "env", f"LD_PRELOAD={library}", f"BURSTS={tmp_path}") as session:

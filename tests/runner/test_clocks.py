@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.capabilities import needs_two_cpus
 from tests.runner.preload.programs import compiled
 from tests.runner.sessions import bcast, start
@@ -51,6 +52,7 @@ int clock_gettime(clockid_t which, struct timespec* now) {
 
 
 @needs_two_cpus
+@pytest.mark.one_mpi
 def test_an_offset_between_clocks_of_one_host_is_no_part_of_a_time(mpi: Mpi, tmp_path: Path) -> None:
     library = compiled(
         mpi, tmp_path, SHIFTS_THE_CLOCK, "-shared", "-fPIC", "-ldl", f"-DSHIFT_NS={SHIFT_S * 1e9:.0f}"
@@ -70,6 +72,7 @@ def test_an_offset_between_clocks_of_one_host_is_no_part_of_a_time(mpi: Mpi, tmp
     assert 0 < min(times_s) < SHIFT_S / 10
 
 
+@pytest.mark.one_mpi
 def test_clocks_of_more_hosts_than_one_compares_are_one_clock(mpi: Mpi, tmp_path: Path) -> None:
     """The last ranks know their offset from ranks that are themselves seconds ahead of the first."""
     shifts = ("-DHOSTS", "-DSHIFT_NS=1000000000L")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.runner.sessions import start
 
 from hockney.records.nodes import describe
@@ -9,6 +10,7 @@ from hockney.runner.inventory import node
 from hockney.runner.mpi import Mpi
 
 
+@pytest.mark.one_mpi
 def test_runner_and_doctor_read_the_same_files(mpi: Mpi) -> None:
     here = node()
     with start(mpi, oversubscribe=True) as session:

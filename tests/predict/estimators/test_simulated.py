@@ -181,9 +181,7 @@ def test_the_first_run_on_a_second_node_is_less_certain(simulated_table: Table, 
     assert width[is_new].min() > np.exp(0.5) > width[~is_new].max()
 
 
-@pytest.mark.parametrize(
-    "apart", [pytest.param(0.0, id="alike", marks=pytest.mark.thorough), pytest.param(0.5, id="apart")]
-)
+@pytest.mark.parametrize("apart", [0.5, pytest.param(0.0, marks=pytest.mark.thorough)], ids=["apart", "alike"])
 def test_how_far_schedules_miss_each_other_is_the_interval_of_another(
     simulated_table: Table, system: System, apart: float
 ) -> None:

@@ -80,6 +80,7 @@ def test_what_is_sent_arrives_where_it_belongs(session: Session, way: str) -> No
         assert answer["accesses"] == sum(np.unique(row).size for row in lines), layout
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     ("way", "planted"),
     [

@@ -71,6 +71,7 @@ def test_messages_arrive_whole_whatever_is_done_meanwhile(mpi: Mpi) -> None:
                 ask(session, 8, **({"side": "sender"} | wrong))
 
 
+@pytest.mark.one_mpi
 def test_a_busy_machine_gets_no_more_repetitions_than_asked_for(mpi: Mpi) -> None:
     """Two ranks that compute on one core disturb each other in all of them."""
     if mpi.kind == "smpi":
@@ -168,6 +169,7 @@ def share_hidden(record: EffectRecord) -> float:
     return (alone_s + float(words_of(record)["computation_s"]) - total_s) / alone_s
 
 
+@pytest.mark.one_mpi
 def test_a_progress_thread_that_cannot_be_is_refused_on_both_sides(mpi: Mpi) -> None:
     with start(mpi, bind_to="none") as session:
         words = "no second thread" if mpi.kind == "smpi" else "HOCKNEY_PROGRESS_THREAD=1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.runner.sessions import LIMIT_S, ask_all, simulated, start
+from tests.runner.sessions import LIMIT_S, ask_all, session_of, simulated, start
 
 from hockney.campaign.effects.base import Here, Question
 from hockney.errors import RequestError
@@ -25,52 +25,53 @@ def ask(session: Session, size_B: int, receiver: str, **other: Any) -> dict[str,
     return session.effect(LIMIT_S, (0, 1), receiver=receiver, **request).as_said()
 
 
-def test_small_sends_go_and_large_ones_wait(mpi: Mpi) -> None:
+session = session_of(2)
+
+
+def test_small_sends_go_and_large_ones_wait(mpi: Mpi, session: Session) -> None:
     """No MPI has no eager protocol; 16 MiB wait.
 
     Of a receiver in the library, but for Intel MPI 2021.18: there such a receiver takes even 16 MiB into memory
     of its own (2.3 ms, of which a copy is 1.0), so that only one that computes makes its sender wait.
     """
     late = "absent" if mpi.kind == "intel" else "present"
-    with start(mpi) as session:
-        for size_B, receiver, is_free in ((0, "present", True), (64, "present", True), (2**24, late, False)):
-            for _ in range(RETRIES):
-                answer = ask(session, size_B, receiver)
-                assert answer["verified"] is True
-                assert answer["valid"] == len(answer["sending_s"]) == len(answer["receiving_s"]) == 5
-                if (2 * answer["done"] > answer["valid"]) == is_free:
-                    break
-            else:
-                pytest.fail(f"{size_B} B: {answer['done']} of {answer['valid']} did not wait")
+    for size_B, receiver, is_free in ((0, "present", True), (64, "present", True), (2**24, late, False)):
+        for _ in range(RETRIES):
+            answer = ask(session, size_B, receiver)
+            assert answer["verified"] is True
+            assert answer["valid"] == len(answer["sending_s"]) == len(answer["receiving_s"]) == 5
+            if (2 * answer["done"] > answer["valid"]) == is_free:
+                break
+        else:
+            pytest.fail(f"{size_B} B: {answer['done']} of {answer['valid']} did not wait")
 
 
-def test_the_eager_limit_is_that_of_the_library(mpi: Mpi) -> None:
+def test_the_eager_limit_is_that_of_the_library(mpi: Mpi, session: Session) -> None:
     """The largest eager message goes at once, one of a byte more waits."""
     if mpi.kind != "openmpi":
         pytest.skip("only of Open MPI is it known what its limit counts")
-    with start(mpi) as session:
-        limit_B = eager_limits_B(mpi.kind, mpi.version, session.hello.settings)["shared_memory"]
-        for size_B, is_free in ((limit_B, True), (limit_B + 1, False)):
-            for _ in range(RETRIES):
-                answer = ask(session, size_B, "present")
-                if (2 * answer["done"] > answer["valid"]) == is_free:
-                    break
-            else:
-                pytest.fail(f"{size_B} B: {answer['done']} of {answer['valid']} did not wait")
+    limit_B = eager_limits_B(mpi.kind, mpi.version, session.hello.settings)["shared_memory"]
+    for size_B, is_free in ((limit_B, True), (limit_B + 1, False)):
+        for _ in range(RETRIES):
+            answer = ask(session, size_B, "present")
+            if (2 * answer["done"] > answer["valid"]) == is_free:
+                break
+        else:
+            pytest.fail(f"{size_B} B: {answer['done']} of {answer['valid']} did not wait")
 
 
-def test_messages_to_an_absent_receiver_arrive_whole(mpi: Mpi) -> None:
-    with start(mpi) as session:
-        for size_B in (1, 1000, 2**20):
-            answer = ask(session, size_B, "absent", tries=2)
-            assert answer["verified"] is True
-            # Away from before the send until after the verdict, or the try does not count.
-            assert all(sending_s < answer["absence_s"] for sending_s in answer["sending_s"])
-            assert answer["valid"] + answer["spoilt"] >= 2
-        with pytest.raises(RequestError, match="receiver must be"):
-            ask(session, 1, "asleep")
+def test_messages_to_an_absent_receiver_arrive_whole(session: Session) -> None:
+    for size_B in (1, 1000, 2**20):
+        answer = ask(session, size_B, "absent", tries=2)
+        assert answer["verified"] is True
+        # Away from before the send until after the verdict, or the try does not count.
+        assert all(sending_s < answer["absence_s"] for sending_s in answer["sending_s"])
+        assert answer["valid"] + answer["spoilt"] >= 2
+    with pytest.raises(RequestError, match="receiver must be"):
+        ask(session, 1, "asleep")
 
 
+@pytest.mark.one_mpi
 def test_effects_of_a_pair_refuse_a_third_member_instead_of_waiting_for_it(mpi: Mpi) -> None:
     """Counts are checked before anything else of a request; what is left out of these is not missed."""
     with start(mpi, ranks=4) as session:
