@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.command_line import Run
@@ -23,6 +24,7 @@ from hockney.machine.node_topology import NodeTopology
 from hockney.models.base import Parameter, Regime
 from hockney.predict.costs import LoggopsParameters
 from hockney.predict.estimators.base import Training
+from hockney.predict.place import Place
 from hockney.predict.points import points
 from hockney.records import table
 from hockney.records.app_record import AppRecord
@@ -196,6 +198,14 @@ def verb(*words: str, columns: int | None = None) -> Any:
         return Run(*words)
 
     return run
+
+
+def on_nodes(
+    ranks: int, ppn: int = 1, torus: tuple[int, ...] = (), tree: tuple[tuple[int, int], ...] = ()
+) -> Place:
+    """The first ranks on the first node; `tree`: (children, uplinks) of the switches of each level."""
+    node = (np.arange(ranks) // ppn).astype(np.int32)
+    return Place.of_nodes(node, ppn, torus, tuple(below for below, _ in tree), tuple(up for _, up in tree))
 
 
 def loggp(**parameters: Any) -> CostCurves:

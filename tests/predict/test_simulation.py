@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.command_line import refusal
+from tests.factories import on_nodes
 
 from hockney._core import Algorithm, TooLarge
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import simulation
 from hockney.predict.costs import LoggopsParameters
-from hockney.predict.simulation import Shared, simulate, trace
+from hockney.predict.place import Place
+from hockney.predict.simulation import simulate, trace
 from hockney.schedule.catalogue import algorithms, ask
 
 P = LoggopsParameters(
@@ -28,9 +31,12 @@ EAGER = replace(P, rendezvous_above_B=None)
 
 
 @pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
-@pytest.mark.parametrize("shared", [None, Shared(4, 0.02, 0.03, torus=(4,))], ids=["alone", "shared"])
-def test_the_terms_add_up(one: Algorithm, shared: Shared | None) -> None:
-    outcome = simulate(ask(one.collective, one.name, ranks=16, size_B=512), P, shared=shared, critical_path=True)
+@pytest.mark.parametrize("place", [None, on_nodes(16, 4, torus=(4,))], ids=["alone", "shared"])
+def test_the_terms_add_up(one: Algorithm, place: Place | None) -> None:
+    costs = P if place is None else replace(P, node_s_per_B=0.02, link_s_per_B=0.03)
+    outcome = simulate(
+        ask(one.collective, one.name, ranks=16, size_B=512), costs, place=place, critical_path=True
+    )
     assert outcome.critical_path is not None
     assert outcome.critical_path is not None
     terms_s = outcome.critical_path.terms_s
@@ -128,5 +134,5 @@ def test_one_rank_for_all_needs_no_memory_for_all(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_network_must_have_room() -> None:
-    with pytest.raises(RequestError, match="need 4 nodes, but the network has 3"):
-        simulate(ask("bcast", "linear", ranks=8), P, shared=Shared(2, network_gap_s_per_B=1.0, torus=(3,)))
+    words = ("simulate", "bcast", "--algorithm", "linear", "--ranks", "8", "--loggops", "L=1us", "--ppn", "2")
+    assert "need 4 nodes, but the network has 3" in refusal(*words, "--topology", "torus:3,link=1GB/s")

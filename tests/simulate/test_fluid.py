@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.factories import on_nodes
 
 from hockney import _core
 from hockney._core import CostCurves, Kind, Network, Problem, RecordedTrace
 from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS, LoggopsParameters
-from hockney.predict.simulation import Shared, simulate
+from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, LINK_S_PER_B = 5.0, 0.25
-PLAIN = LoggopsParameters(LATENCY_S, 0.0, 0.0, 0.0, receive_overhead_s=0.0)
+NODE_LINKS = LoggopsParameters(LATENCY_S, 0.0, 0.0, 0.0, receive_overhead_s=0.0, node_s_per_B=LINK_S_PER_B)
 SIZE_B = 8192
 TAKEN_S = SIZE_B * LINK_S_PER_B
 NO_LEVELS = np.zeros((0, 0), np.int32)
@@ -45,18 +46,18 @@ def in_memory(
 @pytest.mark.parametrize("ranks", [1, 2, 8])
 def test_messages_that_start_together_arrive_together(ranks: int) -> None:
     """The k ranks of the second node send to rank 0: each has a kth of the link."""
-    shared = Shared(node_size=ranks, node_gap_s_per_B=LINK_S_PER_B)
-    outcome = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=SIZE_B), PLAIN, shared=shared)
+    place = on_nodes(2 * ranks, ranks)
+    outcome = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=SIZE_B), NODE_LINKS, place=place)
     assert outcome.finish_s[0] == pytest.approx(LATENCY_S + ranks * TAKEN_S)
-    small = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=4096), PLAIN, shared=shared)
+    small = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=4096), NODE_LINKS, place=place)
     # Packets pass one after another, which takes the last as long.
     assert small.finish_s[0] == pytest.approx(LATENCY_S + ranks * TAKEN_S / 2)
 
 
 def test_the_smaller_one_leaves_the_rest_to_the_others() -> None:
     """Rank 0 scatters 4, 2 and 1 blocks at once: a third each, then halves, then all."""
-    shared = Shared(node_size=1, node_gap_s_per_B=LINK_S_PER_B)
-    finish_s = simulate(ask("scatter", "binomial", ranks=8, size_B=SIZE_B), PLAIN, shared=shared).finish_s
+    asked = ask("scatter", "binomial", ranks=8, size_B=SIZE_B)
+    finish_s = simulate(asked, NODE_LINKS, place=on_nodes(8)).finish_s
     to_1, to_2, to_4 = LATENCY_S + 3 * TAKEN_S, LATENCY_S + 5 * TAKEN_S, LATENCY_S + 7 * TAKEN_S
     assert finish_s[[1, 2, 4]] == pytest.approx([to_1, to_2, to_4])
     assert finish_s[3] == pytest.approx(to_2 + LATENCY_S + TAKEN_S)
@@ -204,8 +205,8 @@ def test_nodes_that_do_the_same_stay_together_in_any_unit_of_time() -> None:
     finish_s = [
         simulate(
             asked,
-            LoggopsParameters(2e-6 * unit, 0.5e-6 * unit, 0.0, 1e-10 * unit),
-            shared=Shared(node_size=8, node_gap_s_per_B=8e-11 * unit),
+            LoggopsParameters(2e-6 * unit, 0.5e-6 * unit, 0.0, 1e-10 * unit, node_s_per_B=8e-11 * unit),
+            place=on_nodes(256, 8),
         ).finish_s
         / unit
         for unit in (1.0, 3.0)

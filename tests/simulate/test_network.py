@@ -3,57 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.factories import on_nodes
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
 from hockney.predict.costs import NOTHING, TERMS, LoggopsParameters, per_byte, protocols, terms_of
-from hockney.predict.simulation import Shared, simulate
+from hockney.predict.place import Place
+from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import ask
 
 LATENCY_S, OVERHEAD_S, RECEIVE_S = 5.0, 1.0, 0.0
 PLAIN = LoggopsParameters(LATENCY_S, OVERHEAD_S, 0.0, 0.0, receive_overhead_s=RECEIVE_S)
 SIZE_B, LINK_S_PER_B = 100, 0.25
 TAKEN_S = SIZE_B * LINK_S_PER_B
+NODE_LINKS, LINKS = replace(PLAIN, node_s_per_B=LINK_S_PER_B), replace(PLAIN, link_s_per_B=LINK_S_PER_B)
 
 
 @pytest.mark.parametrize("node_size", [1, 2, 8])
 def test_the_ranks_of_a_node_send_one_after_another(node_size: int) -> None:
     """The second node's k ranks send to rank 0 at once: the last is through after k messages of m/B."""
-    shared = Shared(node_size=node_size, node_gap_s_per_B=LINK_S_PER_B)
-    outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), PLAIN, shared=shared)
+    place = on_nodes(2 * node_size, node_size)
+    outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), NODE_LINKS, place=place)
     assert outcome.finish_s[0] == pytest.approx(node_size * TAKEN_S + OVERHEAD_S + LATENCY_S)
 
 
 @pytest.mark.parametrize("node_size", [1, 2, 8])
 def test_the_root_takes_what_a_node_sends_through_its_own_port(node_size: int) -> None:
     """With G as slow as the link, the port that takes all 2k − 1 messages is later than the link with its k."""
-    per_byte = LoggopsParameters(LATENCY_S, OVERHEAD_S, 0.0, LINK_S_PER_B, receive_overhead_s=RECEIVE_S)
-    shared = Shared(node_size=node_size, node_gap_s_per_B=LINK_S_PER_B)
-    outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), per_byte, shared=shared)
+    per_byte, place = replace(NODE_LINKS, gap_s_per_B=LINK_S_PER_B), on_nodes(2 * node_size, node_size)
+    outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), per_byte, place=place)
     # The link takes m of a message, the port m − 1.
     port_s = (2 * node_size - 1) * (SIZE_B - 1) * LINK_S_PER_B
     assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + LATENCY_S + max(port_s, node_size * TAKEN_S))
 
 
 @pytest.mark.parametrize(
-    ("collective", "shared", "rank", "expected_s"),
+    ("collective", "costs", "place", "rank", "expected_s"),
     [
         # Messages inside a node take nothing of its links.
-        ("bcast", Shared(node_size=8, node_gap_s_per_B=LINK_S_PER_B), 7, 7 * OVERHEAD_S),
+        ("bcast", NODE_LINKS, on_nodes(8, 8), 7, 7 * OVERHEAD_S),
         # Seven nodes send to rank 0 over links of their own, but into one.
-        ("gather", Shared(node_size=1, node_gap_s_per_B=LINK_S_PER_B), 0, OVERHEAD_S + 7 * TAKEN_S),
+        ("gather", NODE_LINKS, on_nodes(8), 0, OVERHEAD_S + 7 * TAKEN_S),
         # On a ring of 8 nodes three of the seven come from above, 5, 6 and 7 → 0, and share a link; 1 to 4 come
         # from below (of equal ways the forward one).
-        ("gather", Shared(network_gap_s_per_B=LINK_S_PER_B, torus=(8,)), 0, OVERHEAD_S + 4 * TAKEN_S),
+        ("gather", LINKS, on_nodes(8, torus=(8,)), 0, OVERHEAD_S + 4 * TAKEN_S),
     ],
 )
 def test_links_are_shared_by_those_that_pass_them(
-    collective: str, shared: Shared, rank: int, expected_s: float
+    collective: str, costs: LoggopsParameters, place: Place, rank: int, expected_s: float
 ) -> None:
-    outcome = simulate(ask(collective, "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
+    outcome = simulate(ask(collective, "linear", ranks=8, size_B=SIZE_B), costs, place=place)
     assert outcome.finish_s[rank] == pytest.approx(expected_s + LATENCY_S)
 
 
@@ -95,8 +98,8 @@ def test_a_tree_goes_up_to_the_first_common_switch() -> None:
 @pytest.mark.parametrize(("uplinks", "passing"), [(4, 1), (2, 2), (1, 4)])
 def test_fewer_uplinks_make_messages_wait(uplinks: int, passing: int) -> None:
     """Four nodes of one switch exchange with the four of the other, each with one: alltoall's last round."""
-    shared = Shared(network_gap_s_per_B=LINK_S_PER_B, tree=((4, uplinks), (2, 1)))
-    outcome = simulate(ask("allreduce", "recursive_doubling", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
+    place = on_nodes(8, tree=((4, uplinks), (2, 1)))
+    outcome = simulate(ask("allreduce", "recursive_doubling", ranks=8, size_B=SIZE_B), LINKS, place=place)
     assert outcome.finish_s.max() == pytest.approx(3 * (OVERHEAD_S + LATENCY_S) + passing * TAKEN_S)
 
 

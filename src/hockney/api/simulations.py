@@ -22,7 +22,7 @@ from hockney.predict.options import NetworkOptions
 from hockney.predict.place import NETWORK
 from hockney.predict.simulation import CriticalPath, SimulationResult, read_goal, simulate_graph, trace
 from hockney.predict.simulation import simulate as simulate_collective
-from hockney.predict.simulation_costs import Parameters, shared_by, source
+from hockney.predict.simulation_costs import Parameters, source
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
@@ -91,15 +91,14 @@ def simulate(
     RequestError for options that mean nothing together. EnvironmentLack where the memory would not do.
     """
     asked, noise_s = _problem(problem), options.noise_s
-    shared = shared_by(sharing)
     is_graph = isinstance(asked, Graph)
     ranks, size_B = (
         (asked.ranks, asked.largest_B) if isinstance(asked, Graph) else (asked.problem.ranks, asked.problem.bytes)
     )
     costs, place, parameters, warnings = source(
-        loggops.given, options, figures_of(between), ranks, size_B, shared
+        loggops.given, options, figures_of(between), ranks, size_B, sharing
     )
-    if options.trace and (shared or noise_s or place or is_graph):
+    if options.trace and (place or noise_s or is_graph):
         raise RequestError(
             "--trace shows neither shared links nor places, noise or graphs", "leave one of them out"
         )
@@ -110,9 +109,7 @@ def simulate(
         run = partial(simulate_collective, asked, costs, by_class=options.per_rank is None)
         if wrong := asked.algorithm.name.endswith(ENDING) and mistake(asked.algorithm, FEW):
             warnings = [*warnings, f"these are times of what is wrong: {wrong}"]
-    outcome = run(
-        place=place, shared=shared, noise_s=noise_s, seed=options.seed, critical_path=options.critical_path
-    )
+    outcome = run(place=place, noise_s=noise_s, seed=options.seed, critical_path=options.critical_path)
     _write_files(asked, costs, outcome, options)
     answer = SimulationAnswer(
         title=_title(problem, asked, outcome.method),

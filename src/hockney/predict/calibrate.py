@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hockney._core import CostCurves, Network, RecordedTrace
+from hockney._core import CostCurves, RecordedTrace
 from hockney.predict.costs import TERMS
 from hockney.predict.parameters import ROW, Array, ParameterLayout
 from hockney.predict.scenario import STATISTICS, Scenario
@@ -72,14 +72,7 @@ class Replay:
         self._weights: Array | None = None
         """Those of the last step: most statistics keep them, and one simulation gives time and counts."""
         place = scenario.place
-        network = Network(
-            node_of_rank=place.node,
-            torus=place.torus,
-            below=place.below,
-            uplinks=place.uplinks,
-            memory_of_rank=place.memory,
-        )
-        self._trace = RecordedTrace(scenario.run.phases, curves, levels=place.levels, network=network)
+        self._trace = RecordedTrace(scenario.run.phases, curves, levels=place.levels, network=place.network())
         self.size_B = self._trace.size_B
         self._shares = layout.shares(self.size_B)
         self._empty = layout.empty(scenario, self.size_B)

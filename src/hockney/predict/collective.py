@@ -128,7 +128,7 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
 def _simulated(
     request: ScheduleRequest, costs: MachineCosts, place: Place | None, *, by_class: bool = False
 ) -> AlgorithmTime:
-    shares = place is not None and (costs.node_s_per_B or costs.link_s_per_B)
+    shares = costs.node_s_per_B or costs.link_s_per_B
     # One rank stands for all only without copies, and algorithms are compared: all go without.
     curves = (
         costs.at(range(len(LOCALITIES)))
@@ -139,9 +139,7 @@ def _simulated(
         [(request.algorithm.collective, request.algorithm.name, request.problem)],
         curves.curves(),
         levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
-        network=Network(node_of_rank=place.node, torus=place.torus)
-        if place is not None and shares
-        else Network(node_of_rank=()),
+        network=Network(node_of_rank=()) if place is None else place.network(is_shared=bool(shares)),
         by_class=by_class,
         trace=True,
     )

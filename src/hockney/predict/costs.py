@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney._core import CostCurves, Simulated
+from hockney.predict.place import NETWORK
 
 Curve = tuple[list[float], list[float]]
 """Sizes in bytes, increasing, and times in seconds: linear between and beyond, constant below the first."""
@@ -37,6 +38,13 @@ class Costs:
     def curves(self) -> CostCurves:
         """The curves in the form that the core reads."""
         return CostCurves(self.messages, self.copy, self.reduce)
+
+    def on_links(self, localities: Sequence[int], node_s_per_B: float, link_s_per_B: float) -> Costs:
+        """The same where a byte between nodes takes so long on a node's link, and on each link between them."""
+        for term, time_s_per_B in (("node_link", node_s_per_B), ("network_link", link_s_per_B)):
+            if time_s_per_B and localities[-1] == NETWORK:
+                self.messages[-1][TERMS.index(term)] = per_byte(time_s_per_B)
+        return self
 
 
 class CostSource(Protocol):
@@ -110,6 +118,10 @@ class LoggopsParameters:
     reduce_s_per_B: float = 0.0
     copy_s_per_B: float = 0.0
     rendezvous_above_B: float | None = None
+    node_s_per_B: float = 0.0
+    """Of a byte on a node's link into the network, which its ranks share."""
+    link_s_per_B: float = 0.0
+    """Of a byte on each link between nodes."""
 
     @property
     def copies_cost(self) -> bool:
@@ -117,7 +129,7 @@ class LoggopsParameters:
         return self.copy_s_per_B > 0
 
     def at(self, localities: Sequence[int]) -> Costs:
-        """The same at each locality."""
+        """The same at each locality, but for links into and in the network."""
         send_s = self.overhead_s
         receive_s = send_s if math.isnan(self.receive_overhead_s) else self.receive_overhead_s
         between = line(self.gap_s, self.gap_s_per_B)
@@ -130,7 +142,8 @@ class LoggopsParameters:
             handshake=protocols(rendezvous_above_B=self.rendezvous_above_B, handshake_s=self.latency_s),
         )
         local = per_byte(self.copy_s_per_B), per_byte(self.reduce_s_per_B)
-        return Costs([list(message) for _ in localities], *local)
+        costs = Costs([list(message) for _ in localities], *local)
+        return costs.on_links(localities, self.node_s_per_B, self.link_s_per_B)
 
 
 def terms_of(**curves: Curve) -> list[Curve]:

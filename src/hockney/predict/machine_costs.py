@@ -181,12 +181,9 @@ class MachineCosts:
     def at(self, localities: Sequence[int]) -> Costs:
         """Costs at the nearest measured locality of each: see `check_network` and `assumptions`."""
         messages = [self._curves(locality) for locality in localities]
-        if self.node_s_per_B and localities[-1] == NETWORK:
-            messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
-        if self.link_s_per_B and localities[-1] == NETWORK:
-            messages[-1][TERMS.index("network_link")] = per_byte(self.link_s_per_B)
         reduce = self.reduction.curve if self.reduction else per_byte(self.reduce_s_per_B)
-        return Costs(messages, per_byte(self.copy_s_per_B), reduce)
+        costs = Costs(messages, per_byte(self.copy_s_per_B), reduce)
+        return costs.on_links(localities, self.node_s_per_B, self.link_s_per_B)
 
     def _curves(self, locality: int) -> list[Curve]:
         own = self.messages[self.nearest(locality)]

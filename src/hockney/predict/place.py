@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from hockney._core import Network
 from hockney.machine.placement import DOMAINS, Placement
 from hockney.machine.system import LEVELS, Node, System
 
@@ -37,10 +38,30 @@ class Place:
     memory: tuple[int, ...] = ()
 
     @classmethod
-    def of_nodes(cls, node: NDArray[np.int32], ppn: int, torus: tuple[int, ...] = ()) -> Place:
+    def of_nodes(
+        cls,
+        node: NDArray[np.int32],
+        ppn: int,
+        torus: tuple[int, ...] = (),
+        below: tuple[int, ...] = (),
+        uplinks: tuple[int, ...] = (),
+    ) -> Place:
         """Ranks on these nodes, which share nothing smaller than a node."""
         alone = -1 - np.arange(node.size, dtype=np.int32)
-        return cls(np.stack([*[alone] * (len(LOCALITIES) - 2), node]), tuple(node.tolist()), ppn, torus)
+        levels = np.stack([*[alone] * (len(LOCALITIES) - 2), node])
+        return cls(levels, tuple(node.tolist()), ppn, torus, below, uplinks)
+
+    def network(self, *, is_shared: bool = True) -> Network:
+        """What messages share, in the form that the core reads; nothing where that costs nothing."""
+        if not is_shared:
+            return Network(node_of_rank=())
+        return Network(
+            node_of_rank=self.node,
+            torus=self.torus,
+            below=self.below,
+            uplinks=self.uplinks,
+            memory_of_rank=self.memory,
+        )
 
     @cached_property
     def key(self) -> Hashable:

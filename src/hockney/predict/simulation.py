@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, CriticalTerms, per_byte, value
 from hockney.predict.place import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
-from hockney.units import counted
 
 RANK_B = 64
 MESSAGE_B = 40
@@ -32,34 +30,7 @@ MOST_MESSAGES = 1e12
 MOST_TRACED = 1_000_000
 """Steps: a table of more is no longer read by anybody."""
 
-NODE_LINK, NETWORK_LINK = TERMS.index("node_link"), TERMS.index("network_link")
-
-
-@dataclass(frozen=True)
-class Shared:
-    """Nodes of `node_size` ranks, one after another, and the links that they share."""
-
-    node_size: int = 1
-    node_gap_s_per_B: float = 0.0
-    network_gap_s_per_B: float = 0.0
-    torus: tuple[int, ...] = ()
-    tree: tuple[tuple[int, int], ...] = ()
-    """(children, parallel uplinks) of the switches of each level."""
-
-    def nodes(self, ranks: int) -> NDArray[np.int32]:
-        """The node of each rank. RequestError where the network has too few."""
-        places = math.prod(self.torus) if self.torus else math.prod(children for children, _ in self.tree)
-        needed = -(-ranks // self.node_size)
-        if (self.torus or self.tree) and needed > places:
-            raise RequestError(
-                f"{ranks} ranks need {counted(needed, 'node')}, but the network has {places}",
-                "give fewer ranks, a larger --ppn or a larger network",
-            )
-        return (np.arange(ranks) // self.node_size).astype(np.int32)
-
-    def place(self, ranks: int) -> Place:
-        """The places of the ranks, which share nothing smaller than a node. RequestError as `nodes`."""
-        return Place.of_nodes(self.nodes(ranks), min(self.node_size, ranks))
+LINKS = TERMS.index("node_link"), TERMS.index("network_link")
 
 
 @dataclass(frozen=True)
@@ -94,7 +65,6 @@ def simulate(
     source: CostSource,
     *,
     place: Place | None = None,
-    shared: Shared | None = None,
     noise_s: float = 0.0,
     seed: int = 0,
     by_class: bool = True,
@@ -108,10 +78,10 @@ def simulate(
     """
     problem = request.problem
     phase = (request.algorithm.collective, request.algorithm.name, problem)
-    is_plain = by_class and place is None and shared is None and noise_s == 0
+    is_plain = by_class and place is None and noise_s == 0
     alike = is_plain and _core.symmetric_classes(phase, source.copies_cost) > 0
     _refuse_what_does_not_fit(request, by_class=alike, trace=critical_path)
-    surroundings = _surroundings(source, place, shared, problem.ranks)
+    surroundings = _surroundings(source, place)
     return _run(phase, surroundings, noise_s, seed, by_class=alike, critical_path=critical_path)
 
 
@@ -121,7 +91,6 @@ def simulate_graph(
     tick_s: float,
     *,
     place: Place | None = None,
-    shared: Shared | None = None,
     noise_s: float = 0.0,
     seed: int = 0,
     critical_path: bool = False,
@@ -131,7 +100,7 @@ def simulate_graph(
     RequestError where its operations wait for each other in a circle. The critical path has computations as
     `reduction`.
     """
-    costs, levels, network = _surroundings(source, place, shared, graph.ranks)
+    costs, levels, network = _surroundings(source, place)
     surroundings = replace(costs, reduce=per_byte(tick_s)), levels, network
     try:
         return _run(graph, surroundings, noise_s, seed, by_class=False, critical_path=critical_path)
@@ -198,27 +167,12 @@ def _run(
     return SimulationResult(result.finish_s, result.messages, result.engine_s, method, path)
 
 
-def _surroundings(
-    source: CostSource, place: Place | None, shared: Shared | None, ranks: int
-) -> tuple[Costs, NDArray[np.int32], Network]:
-    if place is not None:
-        costs = source.at(range(len(LOCALITIES)))
-        is_shared = costs.messages[NETWORK][NODE_LINK] != NOTHING
-        return costs, place.levels, Network(node_of_rank=place.node if is_shared else ())
-    if shared is None:
+def _surroundings(source: CostSource, place: Place | None) -> tuple[Costs, NDArray[np.int32], Network]:
+    if place is None:
         return source.at([NETWORK]), np.zeros((0, 0), np.int32), Network(node_of_rank=[])
-    nodes = shared.nodes(ranks)
-    # What stays inside a node takes nothing of its links.
-    costs = source.at([NETWORK - 1, NETWORK])
-    costs.messages[1][NODE_LINK] = per_byte(shared.node_gap_s_per_B)
-    costs.messages[1][NETWORK_LINK] = per_byte(shared.network_gap_s_per_B)
-    network = Network(
-        node_of_rank=nodes.tolist(),
-        torus=shared.torus,
-        below=[children for children, _ in shared.tree],
-        uplinks=[uplinks for _, uplinks in shared.tree],
-    )
-    return costs, nodes[None, :], network
+    costs = source.at(range(len(LOCALITIES)))
+    is_shared = any(costs.messages[NETWORK][link] != NOTHING for link in LINKS)
+    return costs, place.levels, place.network(is_shared=is_shared)
 
 
 def _critical_path(result: Simulated, costs: Costs) -> CriticalPath:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import load
@@ -12,8 +16,8 @@ from hockney.predict.machine_costs import of_machine, of_system, placed
 from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import NetworkFigures, with_network
 from hockney.predict.place import LOCALITIES, NETWORK, Place
-from hockney.predict.simulation import Shared
 from hockney.predict.simulation_options import MOST_PLACES, SharedLinks, SharingOptions, SimulationOptions
+from hockney.units import counted
 
 Parameters = Mapping[str, Mapping[str, Mapping[str, float | str | None]]]
 """Of each locality the value of each parameter, and what it is from."""
@@ -25,7 +29,7 @@ def source(
     network: NetworkFigures,
     ranks: int,
     size_B: int,
-    shared: Shared | None,
+    sharing: SharingOptions,
 ) -> tuple[CostSource, Place | None, Parameters, list[str]]:
     """What messages of up to `size_B` cost, where ranks are, {locality: {parameter: {value, from}}}, and
     warnings.
@@ -33,6 +37,9 @@ def source(
     `given` are parameters that replace those of a machine file or system. RequestError where nothing says what a
     message costs, or two options say the same thing.
     """
+    on_nodes = _on_nodes(sharing, ranks)
+    node_s_per_B = sharing.node_gap_s_per_B or 0.0
+    link_s_per_B = sharing.links.link_s_per_B if sharing.links else 0.0
     if options.machine is None and not options.system:
         if "latency_s" not in given:
             raise RequestError(
@@ -51,10 +58,16 @@ def source(
         origins = {
             name: {"value": value, "from": COMMAND_LINE if name in given else "default"}
             for name, value in vars(plain).items()
+            if name not in ("node_s_per_B", "link_s_per_B")
         }
-        return plain, None, {"all": origins}, []
+        return (
+            replace(plain, node_s_per_B=node_s_per_B, link_s_per_B=link_s_per_B),
+            on_nodes,
+            {"all": origins},
+            [],
+        )
     described = find_system(options.system) if options.system else None
-    if described and shared:
+    if described and on_nodes:
         raise RequestError(
             "--system says what nodes and links are shared", "leave out --ppn, --node-bandwidth, networks"
         )
@@ -67,22 +80,25 @@ def source(
     if described is None:
         if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
-        if shared is None:
+        if on_nodes is None:
             warnings += costs.assumptions(None, ranks)
             costs = costs.alike(ranks)
             return costs, None, costs.described(given, list(costs.messages)), warnings
-        on_nodes = shared.place(ranks)
+        costs = replace(costs, node_s_per_B=node_s_per_B, link_s_per_B=link_s_per_B)
         costs.check_network(on_nodes, ranks)
         warnings += costs.assumptions(on_nodes, ranks)
-        return costs, None, costs.described(given, [NETWORK - 1, NETWORK]), warnings
+        return costs, on_nodes, costs.described(given, [NETWORK - 1, NETWORK]), warnings
     costs, place = placed(costs, network.of(described), options.mapping, ranks)
     costs.check_network(place, ranks)
     warnings += costs.assumptions(place, ranks)
     return costs, place, costs.described(given, range(len(LOCALITIES))), warnings
 
 
-def shared_by(sharing: SharingOptions) -> Shared | None:
-    """The nodes and links that messages share; None where nothing is shared. RequestError for half a network."""
+def _on_nodes(sharing: SharingOptions, ranks: int) -> Place | None:
+    """Where ranks are on nodes that share links; None where nothing is shared.
+
+    RequestError for half a network, and for one with too few nodes.
+    """
     if sharing.ppn > MOST_PLACES:
         raise RequestError(
             f"a node must have at most {MOST_PLACES} ranks, not {sharing.ppn}", "for example --ppn 8"
@@ -92,4 +108,13 @@ def shared_by(sharing: SharingOptions) -> Shared | None:
             raise RequestError("--ppn alone changes nothing", "add --node-bandwidth, or a network")
         return None
     links = sharing.links or SharedLinks()
-    return Shared(sharing.ppn, sharing.node_gap_s_per_B or 0.0, links.link_s_per_B, links.torus, links.tree)
+    places = math.prod(links.torus) if links.torus else math.prod(children for children, _ in links.tree)
+    needed = -(-ranks // sharing.ppn)
+    if sharing.links and needed > places:
+        raise RequestError(
+            f"{ranks} ranks need {counted(needed, 'node')}, but the network has {places}",
+            "give fewer ranks, a larger --ppn or a larger network",
+        )
+    node = (np.arange(ranks) // sharing.ppn).astype(np.int32)
+    below, uplinks = zip(*links.tree, strict=True) if links.tree else ((), ())
+    return Place.of_nodes(node, min(sharing.ppn, ranks), links.torus, below, uplinks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,9 +70,8 @@ class Surroundings:
         network = Network(node_of_rank=())
         if place is not None and place.is_spread:
             self._share(messages[FARTHEST], self.costs.messages[self.costs.nearest(FARTHEST)])
-            network = Network(
-                node_of_rank=place.node, torus=place.torus, below=place.below, uplinks=place.uplinks
-            )
+            # The memory that ranks of a node share is left out here.
+            network = replace(place, memory=()).network()
         result = _core.simulate(
             phases,
             Costs(messages, curves.copy, WORK).curves(),
