@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from hockney.models._regimes import SizeCurve, Stretch
+from hockney.models.piecewise import SizeCurve, Stretch
 from hockney.statistics import Array
 
 # As docs/reference/models.md has them.

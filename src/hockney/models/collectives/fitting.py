@@ -29,7 +29,7 @@ from hockney.models.collectives.candidates import COLUMNS, GENERIC, NAMES, candi
 from hockney.models.collectives.closed_form import LAWS, closed_form
 from hockney.models.collectives.expression import FormulaCall, Order, order_of
 from hockney.models.collectives.tiling import cheapest, explained, ranges
-from hockney.statistics import CONFIDENCE, Array, least_squares, t_reach
+from hockney.statistics import CONFIDENCE, Array, least_squares, nonnegative_least_squares, t_reach
 from hockney.units import percent
 
 LEAST_SIZES, LEAST_RANKS = 2, 3
@@ -186,17 +186,12 @@ class _Problem:
 
     def fitted(self, pieces: Sequence[_Piece], weight: Array, rows: NDArray[np.bool_]) -> list[Array]:
         """The coefficients of each piece, fitted to the points of `rows`, none negative."""
-        # It takes a fifth of a second to import, and a machine file is read without.
-        from scipy.optimize import nnls
-
         values = []
         for piece in pieces:
             chosen = self.rows(piece) & rows
             design = self.design[chosen][:, piece.columns] * weight[chosen, None]
-            scale = np.linalg.norm(design, axis=0)
-            scale = np.where(scale > 0, scale, 1.0)
             target = (self.points.time_s * weight)[chosen]
-            values.append(nnls(design / scale, target)[0] / scale if target.size else np.zeros(scale.size))
+            values.append(nonnegative_least_squares(design, target) if target.size else np.zeros(design.shape[1]))
         return values
 
     def rows(self, piece: _Piece) -> NDArray[np.bool_]:

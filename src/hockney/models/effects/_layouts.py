@@ -22,7 +22,7 @@ import numpy as np
 from hockney.models.effects._least_squares import LEAST_SHARE, relative_errors, solve, times_s
 from hockney.models.effects._shapes import LINE_B, PAGE_B, Shape, level_of
 from hockney.records.effect_record import EffectRecord
-from hockney.statistics import Array
+from hockney.statistics import Array, nonnegative_least_squares
 
 STRIDED_TERM = "strided_block_s"
 LIST_TERMS = {"indexed": "indexed_block_s", "irregular": "irregular_block_s"}
@@ -160,7 +160,7 @@ def _fit_at(
 ) -> tuple[LayoutCosts, float]:
     """The costs with this switch, and the squared residuals (logarithms over their errors) that they leave."""
     design, sizes, names = _design(shapes, levels, switch_B)
-    solved, _ = solve(_not_negative, design, time_s, relative_error)
+    solved, _ = solve(nonnegative_least_squares, design, time_s, relative_error)
     model_s = np.maximum(design @ solved, LEAST_SHARE * time_s)
     costs = LayoutCosts(
         terms=dict(zip(names, map(float, solved[len(sizes) :]), strict=True)),
@@ -193,16 +193,6 @@ def entangled(
             terms = zip(rest, share[len(sizes) :], strict=True)
             substitutes[name] = [other for other, value in terms if abs(value) > LEAST_REST]
     return substitutes
-
-
-def _not_negative(a: Array, b: Array) -> Array:
-    # It takes a fifth of a second to import, and a machine file is read without.
-    from scipy.optimize import nnls
-
-    # Terms differ by ten decades; without a common scale the solver's tolerance would hide the small ones.
-    norm = np.linalg.norm(a, axis=0)
-    scale = np.where(norm > 0, norm, 1.0)
-    return np.asarray(nnls(a / scale, b)[0] / scale, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -267,7 +257,7 @@ def _intervals(
     for _ in range(RESAMPLES):
         width = math.sqrt(scatter * freedom / random.chisquare(freedom))
         again_s = model_s * np.exp(width * error * random.standard_normal(len(shapes)))
-        again, _ = solve(_not_negative, design, again_s, error)
+        again, _ = solve(nonnegative_least_squares, design, again_s, error)
         for name, value in zip(names, again[len(sizes) :], strict=True):
             drawn[name].append(float(value))
     return {name: _percentiles(values, costs.terms[name]) for name, values in drawn.items()}

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import optimize
 
 from hockney.models.over_ranks.student import LEAST_SCALE, TAILS, fitted
-from hockney.statistics import Array
+from hockney.statistics import Array, nonnegative_least_squares
 
 PENALTY = 2.0
 """What a coefficient costs of twice the ln likelihood (Akaike, IEEE Trans. Autom. Control 19, 1974)."""
@@ -104,9 +103,8 @@ class Curve:
             flat = np.exp(self.ln_time - columns @ (heights * steps))
             root = np.sqrt(weight)
             relative = self._physical / flat[:, None]
-            length = np.linalg.norm(relative, axis=0)
-            amounts, _ = optimize.nnls(relative / length * root[:, None], root, maxiter=MOST_PIVOTS)
-            shape = np.log(np.maximum(self._physical @ (amounts / length), 0.2 * flat))
+            amounts = nonnegative_least_squares(relative * root[:, None], root, MOST_PIVOTS)
+            shape = np.log(np.maximum(self._physical @ amounts, 0.2 * flat))
             target = self.ln_time - shape
             base = self._powers[:, : self._terms(columns, target, weight)]
             design = np.hstack([base, columns])

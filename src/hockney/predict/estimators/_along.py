@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from hockney.predict.estimators.base import Array
-from hockney.statistics import CONFIDENCE
+from hockney.statistics import CONFIDENCE, nonnegative_least_squares
 
 WAYS = ("no growth", "the last slope", "a line", "a logarithm", "a sum of forms", "the textbook formula")
 """No growth; the last slope in logarithms; a + b·x; a + b·ln x; a sum of forms in P and S; the closed form."""
@@ -140,10 +139,8 @@ def _fitted(bases: Array, ln_s: Array, edge: NDArray[np.intp]) -> Array:
     known, curve = len(ln_s), np.arange(edge.size)
     has = np.isfinite(ln_s)
     design = bases[:known][has] / np.exp(ln_s[has])[:, None]
-    scale = np.linalg.norm(design, axis=0)
-    scale[scale == 0] = 1.0
-    triangle = np.asarray(np.linalg.qr(np.column_stack([design / scale, np.ones(len(design))]), mode="r"))
-    factors = optimize.nnls(triangle[:, :-1], triangle[:, -1])[0] / scale
+    triangle = np.asarray(np.linalg.qr(np.column_stack([design, np.ones(len(design))]), mode="r"))
+    factors = nonnegative_least_squares(triangle[:, :-1], triangle[:, -1])
     with np.errstate(divide="ignore", invalid="ignore"):
         ln_fitted = np.log(bases @ factors)
         return np.asarray(ln_fitted[known:] - ln_fitted[edge, curve])
