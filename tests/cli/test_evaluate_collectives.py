@@ -8,10 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 from tests.command_line import Run, answer, refusal
-from tests.predict.test_evaluate import of
 
 from hockney import api
-from hockney.predict.estimators.base import estimators
 from hockney.records import table
 
 ROW = {"system": "s", "mpi": "m", "nodes": 2, "statistic": "completion", "repetition": 0}
@@ -54,8 +52,6 @@ def hockney(tidy: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return EVALUATED[asked]
 
     monkeypatch.setattr(api, "evaluate_options", once)
-    # One that has no time of what the library chose by itself.
-    monkeypatch.setattr(estimators, "_units", dict(estimators) | {"named": of("binomial", "linear")})
     return Run("evaluate", tidy, "--operation", "bcast")
 
 
@@ -76,7 +72,7 @@ def test_json_has_the_promised_shape(hockney: Run) -> None:
     assert set(row["by_mapping"]) == {"core", "node"}
     assert set(result["references"]) == {"default", "best_in_training"}
     # Errors of what answers never stand without the baselines.
-    assert set(result["models"]) > {"simulated", "linear_in_ranks", "gaussian_process"}
+    assert set(result["models"]) > {"simulated", "linear_in_ranks", "gaussian_process", "textbook_hockney"}
     assert result["best_baseline"]["name"] == "linear_in_ranks"
 
 
@@ -91,7 +87,14 @@ def test_the_best_baseline_comes_first_and_text_says_what_was_scored(hockney: Ru
     assert first.endswith("The strongest baseline, linear_in_ranks: 0 %, on 16 points of 24 (67 %).")
     rows = [line.split()[0] for line in out.splitlines()[1:] if line.count("%") >= 3]
     assert rows[0] == "linear_in_ranks"
-    for word in ("  core", "regret", "48 points", "all predict"):
+    for word in (
+        "textbook_hockney",
+        "  core",
+        "regret",
+        "points have no closed form",
+        "48 points",
+        "all predict",
+    ):
         assert word in out
 
 

@@ -30,18 +30,7 @@ from hockney.predict.evaluate import CollectiveEvaluation, evaluate, table
 from hockney.predict.points import points
 from hockney.records import table as tidy
 
-BASELINES = ("linear_in_ranks", "interpolation")
-
-
-def of(*algorithms: str) -> Estimator:
-    """A second for every point of these algorithms."""
-
-    class Fitted:
-        def predict(self, asked: pd.DataFrame) -> Prediction:
-            time_s = np.where(asked["algorithm"].isin(algorithms), 1.0, np.nan)
-            return Prediction(time_s, time_s, time_s)
-
-    return lambda _: Fitted()
+BASELINES = ("linear_in_ranks", "textbook_hockney")
 
 
 def straight(algorithm: str, ranks: int, size: int, mapping: str) -> float:
@@ -97,13 +86,10 @@ def test_progress_begins_with_each_estimator_and_goes_on(
     assert [share for share, what in told if what.startswith("simulated: predicting;")][-1] == 1.0
 
 
-def test_estimators_are_compared_where_both_predict(
-    bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(estimators, "_units", dict(estimators) | {"named": of("linear")})
+def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.DataFrame]) -> None:
     frame = bcast(straight, algorithms=["linear", "default"])
-    result = evaluate(frame, "bcast", "ranks <= 16", "", names=("linear_in_ranks", "named")).result
-    assert result.judged["named"].failed == 12
+    result = evaluate(frame, "bcast", "ranks <= 16", "", names=BASELINES).result
+    assert result.judged["textbook_hockney"].failed == 12
     assert result.n_common == 12
     assert {row.common.n_test for row in result.judged.values()} == {12}
 
@@ -120,13 +106,13 @@ def test_an_estimator_that_refuses_most_is_not_compared(
     bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One number of ranks has no line: that leaves the others all their points, and one of them is the best."""
-    names = ("linear_in_ranks", "named", "nearest")
-    known = {"nearest": lambda _: Constant(), "named": of("linear", "binomial")}
-    monkeypatch.setattr(estimators, "_units", dict(estimators) | known)
+    names = ("linear_in_ranks", "nearest", "textbook_hockney")
+    monkeypatch.setattr(estimators, "_units", dict(estimators) | {"nearest": lambda _: Constant()})
     frame = bcast(straight, algorithms=["linear", "binomial", "default"])
     result = evaluate(frame, "bcast", "ranks == 16", "ranks == 32", names=names).result
     assert result.judged["linear_in_ranks"].failed == result.n_test == 18
-    assert result.compared == ["named", "nearest"]
+    assert result.compared == ["nearest", "textbook_hockney"]
+    # All but those of the library's own choice, which have no formula.
     assert result.n_common == 12
     assert result.best_baseline is not None
     assert result.best_baseline.name in result.compared
@@ -138,7 +124,15 @@ def test_what_the_answer_refuses_is_compared_with_nothing(
     """The answer predicts a third of the points. A baseline is judged by these, however few they are; the answer,
     which refuses most, is not compared with it, as no baseline is that does."""
 
-    known = {"simulated": of("linear"), "here": of("linear"), "elsewhere": of("binomial", "default")}
+    def of(algorithms: set[str]) -> Estimator:
+        class Fitted:
+            def predict(self, asked: pd.DataFrame) -> Prediction:
+                time_s = np.where(asked["algorithm"].isin(algorithms), 1.0, np.nan)
+                return Prediction(time_s, time_s, time_s)
+
+        return lambda _: Fitted()
+
+    known = {"simulated": of({"linear"}), "here": of({"linear"}), "elsewhere": of({"binomial", "default"})}
     monkeypatch.setattr(estimators, "_units", known)
     monkeypatch.setattr(estimators, "_loaded", True)
     frame = bcast(straight, algorithms=["linear", "binomial", "default"])
@@ -169,6 +163,7 @@ def test_an_estimator_that_cannot_run_says_why(
     frame = bcast(straight, algorithms=["default"])
     result = evaluate(frame, "bcast", "ranks <= 16", "").result
     assert result.skipped["peer"] == "Peer is not installed (pip install peer)"
+    assert "textbook formula" in result.skipped["textbook_hockney"]
     assert result.judged["linear_in_ranks"].failed == 0
 
 

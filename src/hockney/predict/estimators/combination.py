@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.estimators._along import WAYS, Curves, Direction, combined, direction
 from hockney.predict.estimators._places import SURFACE, places
 from hockney.predict.estimators.base import Array, Prediction, Training, estimators, unknown
 from hockney.predict.estimators.gaussian_process import Surfaces, surfaces_of
+from hockney.predict.estimators.textbook_hockney import counts
 from hockney.predict.points import is_grid, positions
 from hockney.statistics import NORMAL
 from hockney.units import counted
@@ -69,7 +68,7 @@ class Group:
             estimate = np.where(is_sure, np.log(surface.time_s), np.nan).reshape(ln_s.shape)
             ln_s = np.where(measured, ln_s, estimate)
         ranks, size_B = (points[name].to_numpy(np.float64).reshape(at.shape[:2]) for name in ("ranks", "bytes"))
-        return Curves(rows, ln_s, measured, ranks, size_B, _counts(points).reshape(at.shape), axis == SIZE)
+        return Curves(rows, ln_s, measured, ranks, size_B, counts(points).reshape(at.shape), axis == SIZE)
 
     def points(self, at: Array) -> pd.DataFrame:
         """Points of this group at places (n, 3)."""
@@ -79,20 +78,6 @@ class Group:
             numbers |= {"ppn": ppn}
         points = self.row.iloc[np.zeros(len(at), np.intp)].reset_index(drop=True)
         return points.assign(**{name: np.rint(values).astype(np.int64) for name, values in numbers.items()})
-
-
-def _counts(points: pd.DataFrame) -> Array:
-    """How often α, β and γ count in the closed form of each point, shape (n, 3); NaN without a closed form."""
-    columns = ["ranks", "bytes", "segment_bytes", "radix"]
-    numbers = points[columns].astype(np.float64).fillna(0).to_numpy()
-    table = np.full((len(points), 3), np.nan)
-    for index in positions(points, ["operation", "algorithm"]).values():
-        first = points.iloc[index[0]]
-        form = closed_form(str(first["operation"]), str(first["algorithm"]))
-        if form is not None:
-            several = index[numbers[index, 0] > 1]
-            table[several] = np.column_stack(np.broadcast_arrays(*form.counts(FormulaCall(*numbers[several].T))))
-    return table
 
 
 @dataclass(frozen=True, eq=False)
