@@ -7,8 +7,7 @@ import pytest
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
-from hockney.report.effect_figures import column
-from hockney.report.effects import parameters_table, sections
+from hockney.report.effects import column, parameters_table, sections
 from hockney.report.reading import shared_cores
 from hockney.report.style import drawing_style
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from hockney.models.over_ranks.bandwidth import (
+    algorithm_bandwidth_B_per_s,
+    bus_bandwidth_B_per_s,
+    network_bandwidth_B_per_s,
+)
 from hockney.models.over_ranks.choice import (
     CRITERION,
     AlgorithmChoice,
@@ -33,8 +39,9 @@ from hockney.models.over_ranks.points import (
 )
 from hockney.models.over_ranks.regression import Regression, regressions
 from hockney.models.over_ranks.search import FEWEST
+from hockney.records.keys import COLLECTIVES
 from hockney.records.statistic import BY_NAME, OVER_RANKS
-from hockney.report import bandwidths, maps
+from hockney.report import maps
 from hockney.report.collective_analysis import Key, analyse
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_findings import CAUSES, crossover_table, of_choices, of_steps, step_table
@@ -46,7 +53,7 @@ from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Column, Table, held, table
-from hockney.units import format_bytes, format_time, percent
+from hockney.units import format_bytes, format_rate, format_time, percent
 
 MOST_ROWS = 400
 """Most rows of the table of points on the page; the CSV files hold all points."""
@@ -115,7 +122,7 @@ def section(
     result.tables += [
         *_segment_table(measured, source.visits.get(operation)),
         *_statistics_table(frame, operation),
-        *bandwidths.fastest_rates(every_choice, telling_placed(measured), operation, MOST_CHOICES),
+        *_fastest_rates(every_choice, telling_placed(measured), operation),
     ]
     listed = measured.head(MOST_ROWS)
     title = f"Measured points ({len(listed)} of {len(measured)})"
@@ -348,3 +355,26 @@ def _bounds(row: Mapping[Hashable, Any]) -> str:
         return NONE
     ends = f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}"
     return f"{ends} ({row['repeats']} repeats)" if row["repeats"] > 1 else ends
+
+
+def _fastest_rates(choices: Sequence[AlgorithmChoice], names: Sequence[str], operation: str) -> list[Table]:
+    """Rates of the fastest algorithm at the largest size of each configuration and rank count."""
+    if not COLLECTIVES[operation].has_size:
+        return []
+    grown = (choice for choice in choices if choice.ranks >= 2 and choice.bytes > 0)
+    rows = [[*alike][-1] for _, alike in groupby(grown, key=lambda choice: choice.configuration.held[:-1])]
+
+    def rate(heading: str, of: Callable[[str, int, int, float], float]) -> Column[AlgorithmChoice]:
+        return Column(heading, lambda row: format_rate(of(operation, row.ranks, row.bytes, row.best_s)))
+
+    columns: list[Column[AlgorithmChoice]] = [
+        *held(names, lambda row: row.configuration),
+        Column("ranks", lambda row: str(row.ranks)),
+        Column("size", lambda row: format_bytes(row.bytes)),
+        Column("fastest", lambda row: row.best, is_text=True),
+        rate("size / time", algorithm_bandwidth_B_per_s),
+        rate("bus bandwidth", bus_bandwidth_B_per_s),
+        rate("collective network bandwidth", network_bandwidth_B_per_s),
+    ]
+    cut = f" ({MOST_CHOICES} of {len(rows)})" if len(rows) > MOST_CHOICES else ""
+    return [table(f"Collective bandwidth{cut}", rows[:MOST_CHOICES], columns)] if rows else []

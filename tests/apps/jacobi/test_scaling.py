@@ -13,8 +13,7 @@ from tests.factories import holds, jacobi_run, not_none
 
 from hockney.apps.jacobi.links import FormulaLinks, farthest, links_of
 from hockney.apps.jacobi.printed import MODELS, Links
-from hockney.apps.jacobi.scaling import compare, side_of
-from hockney.apps.jacobi.section import section
+from hockney.apps.jacobi.section import compare, section, side_of
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.scaling import ScalingTable, scaling_tables
 from hockney.errors import RequestError

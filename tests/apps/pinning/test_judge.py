@@ -9,8 +9,8 @@ from tests.factories import pinning_answer
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenHost
 from hockney.apps.pinning.judge import findings, line, sight
-from hockney.apps.pinning.picture import picture
 from hockney.apps.pinning.plan import plan, wish
+from hockney.apps.pinning.show import picture
 from hockney.apps.pinning.topology import regular
 from hockney.report.node_figure import drawing
 

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
+
+import numpy as np
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.app import APP
-from hockney.apps.cg.figure import over_sizes
-from hockney.apps.cg.iterations import laws
-from hockney.apps.cg.solved import SOLUTIONS, solved_runs
+from hockney.apps.cg.iterations import laws, sides_of
+from hockney.apps.cg.solved import SOLUTIONS, last_norm, solved_runs
 from hockney.apps.stencil.grids import cells_of
 from hockney.apps.stencil.options import VARIANTS
 from hockney.apps.stencil.runs import reported_run, simulated_s
 from hockney.apps.stencil.scaling import add_scaling, scaling_tables
+from hockney.apps.stencil.solution import equal_side
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
-from hockney.report.app_sections import Contribution, Runs, page_id
+from hockney.report.app_sections import USUAL, Contribution, Runs, page_id
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
 from hockney.report.run_tables import ReportedRun, table
+from hockney.report.style import styles
 from hockney.units import counted, format_rate, format_size, format_time
 
 ANCHOR = page_id("cg")
+MOST_SERIES = 8
+"""Lines of one figure, those with the most sizes."""
 ABOUT_SOLUTIONS = (
     "Residuum is r·r at the end. Speed-up and efficiency are over the fewest ranks of the same size and "
     "formulation; above 1, caches hold more of a rank's vectors. Writing is one MPI_File_write_all with "
@@ -88,3 +96,53 @@ def findings(records: Sequence[AppRecord]) -> list[Finding]:
         if (answer := record.answer.read_as(CgAnswer)).file_B and answer.file_write_s
     ]
     return grown + written[:1]
+
+
+def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
+    """Three panels over n: time of a solution, iterations with their law, ‖r‖. None without several sizes.
+
+    A line is one number of ranks, formulation, eps and variant; of several grids the fastest counts.
+    """
+    series: dict[str, dict[float, AppRecord]] = {}
+    for record in sorted(records, key=lambda record: -record.time_s):
+        asked, sides = record.parameters, sides_of(cells_of(record))
+        words = [counted(record.ranks, "rank"), f"{len(sides)}-D", str(asked["variant"]), f"eps {asked['eps']:g}"]
+        words += [record.variant] if record.variant not in USUAL else []
+        series.setdefault(", ".join(words), {})[equal_side(sides)] = record
+    several = {name: by_side for name, by_side in series.items() if len(by_side) > 1}
+    if not several:
+        return None
+    drawn = sorted(several, key=lambda name: -len(several[name]))[:MOST_SERIES]
+    every = np.array([side for name in drawn for side in several[name]])
+    x = Axis("unknowns along a side, n", "counts", values=every)
+    lines: list[list[Line]] = [[], [], []]
+    words = []
+    for name, look in styles(drawn).items():
+        sides_n = sorted(several[name])
+        runs = [several[name][side] for side in sides_n]
+        answers = [run.answer.read_as(CgAnswer) for run in runs]
+        values = (
+            [run.time_s for run in runs],
+            [answer.iterations for answer in answers],
+            [last_norm(answer) or np.nan for answer in answers],
+        )
+        for panel, of_runs in zip(lines, values, strict=True):
+            panel.append(Line(name, np.array(sides_n), np.array(of_runs, dtype=np.float64), style=look, dots=4.0))
+        words.append(f"{name}: {values[0][-1]:.3g} s and {values[1][-1]} iterations at n = {sides_n[-1]:.4g}")
+    for (dimensions, eps), law in laws(records).items():
+        curve = np.geomspace(law.smallest_n, law.largest_n, 50)
+        power = law.coefficient.value * curve**law.exponent.value
+        lines[1].append(replace(Line("", curve, power), width=0.8, order=1))
+        words.append(f"{dimensions}-D to {eps:g}: iterations grow as n to the power {law.exponent.value:.3g}")
+    titles = ("time of a solution [s]", "iterations", "‖r‖ at the end")
+    panels = [Panel(own, x, Axis(title, "log")) for own, title in zip(lines, titles, strict=True)]
+    left_out = len(several) - len(drawn)
+    return Drawing(
+        "app-cg-sizes",
+        "Conjugate gradients: against the size.",
+        f"Time, iterations and residual of whole solutions against the size. {'; '.join(words)}.",
+        "n is the side of the square or cube with the same condition number. Thin lines are the fitted powers; "
+        "of several process grids the fastest is drawn."
+        + (f" {left_out} further series are in the table only." if left_out else ""),
+        Chart([panels], 3.8, columns=3),
+    )

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
 
 from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.app import APP, Formula
 from hockney.apps.jacobi.links import FormulaLinks
-from hockney.apps.jacobi.printed import MODELS, Links
-from hockney.apps.jacobi.scaling import Compared, compare, stated_links
+from hockney.apps.jacobi.printed import (
+    MODELS,
+    NO_MESSAGES,
+    HaloModel,
+    Links,
+    PrintedPrediction,
+    WeakScalingCase,
+    predict,
+)
 from hockney.apps.stencil.runs import reported_run, simulated_s
 from hockney.apps.stencil.scaling import MeasuredGrid, ScalingTable, add_scaling, scaling_tables
 from hockney.errors import RequestError
+from hockney.models.base import Parameter
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Contribution, Runs, is_readable
-from hockney.report.run_tables import ReportedRun
+from hockney.report.run_tables import Column, ReportedRun, signed_percent, table
+from hockney.report.tables import Table
+from hockney.units import percent
 
 MODEL: Formula = "weak_scaling_jacobi"
 """The formula that the page sets beside weak scaling."""
@@ -72,3 +84,113 @@ def beside_formula(tables: Sequence[ScalingTable], runs: Runs) -> list[Compared]
         return links[launched](run.grid, basis.placement(run.record))
 
     return [compare(table, MODELS[MODEL], links_of) for table in tables]
+
+
+def side_of(table: ScalingTable) -> int | None:
+    """L, where each rank has a cube."""
+    return table.cells.x if table.is_weak and len(set(table.cells)) == 1 else None
+
+
+def case_of(table: ScalingTable, links: Links) -> WeakScalingCase | None:
+    """What the formula starts from; None without a cube, or without a run on one rank."""
+    side = side_of(table)
+    if side is None or table.alone is None:
+        return None
+    serial_s = side**3 / (1e6 * table.alone.mlups.value)
+    return WeakScalingCase(side, serial_s, links.latency_s.value, links.bandwidth_B_per_s.value)
+
+
+def stated_links(record: AppRecord) -> Links | None:
+    """λ and B that the source of an imported run states beside it."""
+    said = record.answer.read_as(JacobiAnswer)
+    latency_s, bandwidth_B_per_s = said.stated_latency_s, said.stated_bandwidth_B_per_s
+    if latency_s is None or bandwidth_B_per_s is None:
+        return None
+    return Links.given(latency_s, bandwidth_B_per_s, "what the table states")
+
+
+LinksOf = Callable[[MeasuredGrid], Links]
+"""λ and B of a run; RequestError where nothing says them."""
+
+
+@dataclass(frozen=True)
+class ComparedGrid:
+    """A run beside the formula, where that says something of it."""
+
+    run: MeasuredGrid
+    predicted: PrintedPrediction | None
+
+    @property
+    def error(self) -> float | None:
+        """Of P by the formula, relative to the measured one."""
+        return None if self.predicted is None else self.predicted.mlups / self.run.mlups.value - 1
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A table beside the formula. `lacking`: why the formula says nothing of some runs."""
+
+    table: ScalingTable
+    rows: list[ComparedGrid]
+    lacking: list[str]
+
+    @property
+    def links(self) -> list[str]:
+        """The different λ and B behind the rows, in words."""
+        links = [row.predicted.links for row in self.rows if row.predicted is not None]
+        return list(dict.fromkeys(link.words for link in links if link is not None and link is not NO_MESSAGES))
+
+    @property
+    def errors(self) -> tuple[list[float], list[float]]:
+        """|error| of P by the formula, and of the baseline N P₁, where ranks lose nothing."""
+        ratios = (row.run.ratio for row in self.rows)
+        return (
+            [abs(row.error) for row in self.rows if row.error is not None],
+            [abs(ratio.value - 1) for ratio in ratios if ratio is not None],
+        )
+
+    def shown(self) -> Table:
+        """A row for each run, the formula beside what was measured."""
+        is_weak, alone = self.table.is_weak, self.table.alone
+        what = "weak scaling, each rank's box" if is_weak else "strong scaling, the whole box"
+        first = "" if alone is None else f"; P₁ = {alone.mlups.value:.5g} MLUP/s"
+        formula, ideal = (
+            f"median {percent(median(errors))}, largest {percent(max(errors))}" if errors else ""
+            for errors in self.errors
+        )
+        judged = f"; |error| of P: formula {formula}; N·P₁ {ideal}" if formula else ""
+        return table(f"{what} {self.table.name}{first}{judged}", self.rows, COLUMNS)
+
+
+def _bounds(parameter: Parameter | None) -> str:
+    return "" if parameter is None else parameter.bounds(".4g", "").strip(" ()")
+
+
+COLUMNS: list[Column[ComparedGrid]] = [
+    Column("N", lambda row: str(row.run.grid.ranks)),
+    Column("grid", lambda row: str(row.run.grid), is_text=True),
+    Column("k", lambda row: str(row.predicted.k) if row.predicted else ""),
+    Column("c", lambda row: f"{row.predicted.halo_B / 1e6:.4g} MB" if row.predicted else ""),
+    Column("P, formula", lambda row: f"{row.predicted.mlups:.3f}" if row.predicted else ""),
+    Column("N·P₁/P, formula", lambda row: f"{row.predicted.ratio:.3f}" if row.predicted else ""),
+    Column("P, measured", lambda row: f"{row.run.mlups.value:.3f}"),
+    Column("95 % interval of P", lambda row: _bounds(row.run.mlups)),
+    Column("N·P₁/P, measured", lambda row: f"{row.run.ratio.value:.3f}" if row.run.ratio else ""),
+    Column("95 % interval", lambda row: _bounds(row.run.ratio)),
+    Column("error of the formula", lambda row: "" if row.error is None else signed_percent(row.error)),
+]
+
+
+def compare(table: ScalingTable, model: HaloModel, links_of: LinksOf) -> Compared:
+    """The runs of a table beside P by the formula."""
+    rows: list[ComparedGrid] = []
+    lacking: list[str] = []
+    for run in table.runs:
+        predicted = None
+        try:
+            if case_of(table, NO_MESSAGES) is not None and (case := case_of(table, links := links_of(run))):
+                predicted = predict(model, case, run.grid, links)
+        except RequestError as refused:
+            lacking.append(refused.message)
+        rows.append(ComparedGrid(run, predicted))
+    return Compared(table, rows, list(dict.fromkeys(lacking)))
