@@ -17,6 +17,7 @@ from hockney.statistics import (
     least_absolute_share,
     least_squares,
     mean_reach,
+    nonnegative_least_squares,
     pooled,
     standard_error,
     steady_median,
@@ -203,3 +204,12 @@ def test_what_differs_by_more_than_its_intervals_say_is_less_sure() -> None:
     assert exact[1] < 1.1 < 1.2 < exact[2]
     one = np.array([2.0]), np.array([1.9]), np.array([2.1])
     assert pooled(*one) == pytest.approx((2.0, 2.0 / math.sqrt(2.1 / 1.9), 2.0 * math.sqrt(2.1 / 1.9)))
+
+
+def test_none_is_negative_whatever_the_units() -> None:
+    """Start-up in s and bytes in s/B, ten decades apart, come back; what would be negative is 0."""
+    size_B = np.array([1.0, 1e3, 1e6, 1e9, 1e12])
+    design = np.column_stack([np.ones_like(size_B), size_B, 1e-30 / size_B])
+    found = nonnegative_least_squares(design, design @ [3e-6, 2e-19, 4e24])
+    assert found == pytest.approx([3e-6, 2e-19, 4e24], rel=1e-6)
+    assert nonnegative_least_squares(design[:, :2], 1 - size_B / 2e12)[1] == 0
