@@ -21,9 +21,8 @@ namespace hockney {
 //   (max-rate; Gropp, Olson and Samfass 2016);   network_link: of each link between the nodes;
 //   hop: how long its head takes from one of those links to the next;   duplex: what it takes, at either end,
 //   of what the messages of a rank share in both directions;   behind: how long a request or an answer waits
-//   at most for each other rank to which its rank is sending; it waits for all that goes to the same rank, as
-//   a stream keeps its order, and what a rank has handed to one is the rank's no more. 0: it waits for
-//   nothing.
+//   at most for each message that its rank sends to others (for all that it sends to the same rank it waits,
+//   as a stream keeps its order); 0 where it waits for nothing.
 enum class Term : std::uint8_t {
     send,
     receive,

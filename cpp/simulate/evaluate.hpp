@@ -77,11 +77,15 @@ class Evaluator {
         return is_shared_link(event) && costs_.size_B[event.size] > packet_B;
     }
 
-    // Whether what asks for it, and what answers, goes by a stream that keeps its order.
-    bool is_streamed(const Event& event) const { return cost_s(event, Term::behind) > 0; }
+    // Whether it goes by a stream that keeps its order; when a shared link has sent it is not known in
+    // advance.
+    bool is_streamed(const Event& event) const {
+        return rendezvous_ && cost_s(event, Term::behind) > 0 && !is_shared_link(event);
+    }
+    bool waits_in_stream(const Event& event) const { return is_streamed(event) && meets(event); }
     double now_s(int rank) const { return ranks_[static_cast<std::size_t>(rank)].processor.s; }
     bool is_shared(const Event& event) const {
-        return cost_s(event, Term::insert) > 0 || is_streamed(event) || is_shared_link(event);
+        return cost_s(event, Term::insert) > 0 || waits_in_stream(event) || is_shared_link(event);
     }
 
   private:
@@ -105,6 +109,8 @@ class Evaluator {
         see(released_);
     }
 
+    // As many times as what is in the adapter's queue: 2 MiB, half of the memory that Linux gives a socket.
+    static constexpr double held_by_stream = 16;
     static constexpr Bytes packet_B = 4096;
     static constexpr std::uint8_t of_node = SharedLink::of_node, between = SharedLink::between;
     // What a message takes of each kind of links.
@@ -120,8 +126,7 @@ class Evaluator {
         Time processor, out;
         int unmet = 0;  // messages that wait for their receivers
     };
-    // A message that waits for its receiver: `ready` is when its sender may ask, and then when it has the
-    // answer.
+    // A message that waits for its receiver.
     struct Meeting {
         Time ready, posted;
         bool is_ready = false, is_posted = false;
@@ -155,9 +160,8 @@ class Evaluator {
                 return receive(event, me);
             case Op::sent:
                 if (meets(event)) {
-                    const Meeting& meeting = meeting_[slot(event)];
-                    const Time& done = is_streamed(event) ? meeting.ready : arrival_[slot(event)];
-                    idle(event, me, done.s, meeting.posted.s);
+                    const Time& done = is_streamed(event) ? left_[slot(event)] : arrival_[slot(event)];
+                    idle(event, me, done.s, meeting_[slot(event)].posted.s);
                     me.processor = later(me.processor, done);
                 } else if (cost_s(event, Term::handshake) == held)
                     me.processor = later(me.processor, left_[slot(event)]);
@@ -237,18 +241,20 @@ class Evaluator {
         meet(event, event.peer, event.rank, meeting);
     }
 
-    void meet(const Event& event, std::int32_t sender, std::int32_t receiver, Meeting& meeting) {
-        const std::size_t handshake = entry(event, Term::handshake);
-        const double now_s = std::max(meeting.ready.s, meeting.posted.s);
+    void meet(const Event& event, std::int32_t sender, std::int32_t receiver, const Meeting& meeting) {
+        const std::size_t handshake = entry(event, Term::handshake), behind = entry(event, Term::behind);
         const auto pass = [&](std::int32_t from, std::int32_t to, const Time& ready) {
-            const Time out = is_streamed(event) ? streams_.out(static_cast<std::size_t>(from), to, ready,
-                                                               entry(event, Term::behind), sums_, room_)
-                                                : ready;
-            return plus(out, handshake);
+            if (!is_streamed(event)) return plus(ready, handshake);
+            return plus(streams_.out(static_cast<std::size_t>(from), to, ready, behind, sums_, room_),
+                        handshake);
         };
         const Time asked = pass(sender, receiver, meeting.ready);
-        meeting.ready = pass(receiver, sender, later(asked, meeting.posted));
-        transfer(event, sender, receiver, meeting.ready, now_s);
+        const Time answered = pass(receiver, sender, later(asked, meeting.posted));
+        transfer(event, sender, receiver, answered, std::max(meeting.ready.s, meeting.posted.s));
+        if (!is_streamed(event)) return;
+        // The sender's hands are free when the rest fits into what the stream holds.
+        const Time& out = ranks_[static_cast<std::size_t>(sender)].out;
+        left_[slot(event)] = later(answered, plus(out, behind, -held_by_stream));
     }
 
     // `now_s`: what happens afterwards is no earlier.

@@ -19,8 +19,8 @@
 namespace hockney {
 
 // Sink: take(const Event*, count), one event or receives that are waited for together. `in_time`: messages
-// over shared links leave in the order of their times, which the sink knows: now_s(rank) and
-// is_shared(event).
+// over shared links, and what goes by streams that keep their order, come in the order of their times, which
+// the sink knows: now_s(rank), is_shared(event) of a send, waits_in_stream(event) of a post.
 template <class Sink, bool in_time = false>
 class Order {
   public:
@@ -287,7 +287,7 @@ class Order {
         const MessageKey message = key(act.peer, rank, rank, mine, act);
         Event event = event_of(rank, act, none);
         if constexpr (in_time) {
-            if (!mine.may_leave && sink_.is_streamed(event)) return leave_later(rank);
+            if (!mine.may_leave && sink_.waits_in_stream(event)) return leave_later(rank);
         }
         mine.may_leave = false;
         bool is_new = false;

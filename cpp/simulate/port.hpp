@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <set>
 #include <vector>
 
 #include "trace.hpp"
@@ -65,37 +64,42 @@ class Streams {
   public:
     void resize(std::size_t ranks, Room& room) { room.resize(given_, ranks); }
 
-    // `now_s`: nothing is asked or answered before it any more.
+    // `now_s`: hardly anything is asked or answered before it any more.
     void give(std::size_t rank, std::int32_t peer, double now_s, double since_s, const Time& until,
               Room& room) {
         std::vector<Given>& mine = given_[rank];
-        if (mine.size() >= kept / 2) {
-            const auto is_out = [now_s](const Given& each) { return each.until.s <= now_s; };
-            mine.erase(std::remove_if(mine.begin(), mine.end(), is_out), mine.end());
-        }
-        // The latest are out last.
-        if (mine.size() == kept) mine.erase(mine.begin(), mine.begin() + kept / 2);
+        const auto place_of = [&mine](double time_s) {
+            return std::partition_point(mine.begin(), mine.end(),
+                                        [time_s](const Given& each) { return each.until.s <= time_s; });
+        };
+        if (const auto out = place_of(now_s); 2 * (out - mine.begin()) > mine.end() - mine.begin())
+            mine.erase(mine.begin(), out);
         room.reserve_next(mine);
-        mine.push_back({peer, since_s, until});
+        mine.insert(place_of(until.s), {peer, since_s, until});
     }
 
-    // When what a rank gives to the stream to a peer then, and takes no time itself, is out: each other
-    // stream keeps it for as long as `behind` at most.
+    // When what a rank gives to the stream to a peer then, and takes no time itself, is out: each message to
+    // others keeps it for as long as `behind` at most.
     Time out(std::size_t rank, std::int32_t peer, const Time& ready, std::size_t behind, Sums<Time>& sums,
-             Room& room) {
-        Time of_peer = ready, of_others = ready;
-        others_.clear();
-        for (const Given& each : given_[rank]) {
-            if (each.since_s > ready.s || each.until.s <= ready.s) continue;
-            Time& latest = each.peer == peer ? of_peer : of_others;
-            if (each.until.s > latest.s) latest = each.until;
-            if (each.peer != peer) others_.insert(each.peer);
+             Room& room) const {
+        const Given *of_peer = nullptr, *of_others = nullptr;
+        const std::vector<Given>& mine = given_[rank];
+        int others = 0;
+        std::size_t seen = 0;
+        for (auto each = mine.rbegin(); each != mine.rend() && each->until.s > ready.s && seen < most;
+             ++each) {
+            ++seen;
+            if (each->since_s > ready.s) continue;
+            const Given*& latest = each->peer == peer ? of_peer : of_others;
+            if (latest == nullptr) latest = &*each;
+            others += each->peer == peer ? 0 : 1;
         }
-        room.look(given_[rank].size());
-        if (of_others.s <= of_peer.s) return of_peer;
-        const Time longest = sums.plus(ready, behind, static_cast<double>(others_.size()));
-        const Time& latest = longest.s < of_others.s ? longest : of_others;
-        return latest.s > of_peer.s ? latest : of_peer;
+        room.look(seen);
+        Time until = of_peer != nullptr ? of_peer->until : ready;
+        if (of_others == nullptr || of_others->until.s <= until.s) return until;
+        const Time longest = sums.plus(ready, behind, others);
+        const Time& kept = longest.s < of_others->until.s ? longest : of_others->until;
+        return kept.s > until.s ? kept : until;
     }
 
     template <class See>
@@ -105,14 +109,13 @@ class Streams {
     }
 
   private:
-    static constexpr std::size_t kept = 64;
+    static constexpr std::size_t most = 64;  // messages that are looked at, so that work is bounded
     struct Given {
         std::int32_t peer;
         double since_s;
         Time until;
     };
-    std::vector<std::vector<Given>> given_;  // by rank
-    std::set<std::int32_t> others_;
+    std::vector<std::vector<Given>> given_;  // by rank, in the order in which they are out
 };
 
 }  // namespace hockney

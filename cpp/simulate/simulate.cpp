@@ -91,8 +91,14 @@ bool cost_anything(const Curve& curve) {
 bool has_sharing(const CostCurves& costs, const Network& network) {
     if (!network.node_of_rank.empty()) return true;
     return std::any_of(costs.message.begin(), costs.message.end(), [](const std::vector<Curve>& of_locality) {
-        return cost_anything(of_locality[static_cast<std::size_t>(Term::insert)]) ||
-               cost_anything(of_locality[static_cast<std::size_t>(Term::behind)]);
+        return cost_anything(of_locality[static_cast<std::size_t>(Term::insert)]);
+    });
+}
+
+// Whether what asks for messages, and what answers, waits for what their ranks have sent.
+bool has_streams(const CostCurves& costs) {
+    return std::any_of(costs.message.begin(), costs.message.end(), [](const std::vector<Curve>& of_locality) {
+        return cost_anything(of_locality[static_cast<std::size_t>(Term::behind)]);
     });
 }
 
@@ -114,9 +120,9 @@ class Stream {
     bool is_held(const Event& event) const { return evaluator_.is_held(event); }
     auto next_arrival(double until_s) { return evaluator_.next_arrival(until_s); }
     bool flows(const Event& event) const { return evaluator_.flows(event); }
-    bool is_streamed(const Event& event) {
+    bool waits_in_stream(const Event& event) {
         add_costs();
-        return evaluator_.is_streamed(event);
+        return evaluator_.waits_in_stream(event);
     }
     bool is_shared(const Event& event) {
         add_costs();
@@ -164,7 +170,7 @@ class Recorder {
     auto next_arrival(double until_s) { return sink_.next_arrival(until_s); }
     bool flows(const Event& event) const { return sink_.flows(event); }
     bool is_shared(const Event& event) { return sink_.is_shared(event); }
-    bool is_streamed(const Event& event) { return sink_.is_streamed(event); }
+    bool waits_in_stream(const Event& event) { return sink_.waits_in_stream(event); }
 
   private:
     std::vector<Event>& events_;
@@ -187,7 +193,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     waits.window = options.window;
     if (replayed != nullptr && options.trace) evaluator.account(waits);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    if (has_sharing(curves, options.network))
+    if (has_sharing(curves, options.network) || (work.rendezvous && has_streams(curves)))
         take_all<true>(work, stream, room);
     else
         take_all<false>(work, stream, room);
@@ -282,7 +288,9 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Programs programs(phases, costs, sizes, rendezvous);
     Workload work = workload(phases, programs, costs, sizes, rendezvous, copies_count, noise);
     work.domains = options.domains;
-    if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
+    // Ranks of a class have one stream to all.
+    if (options.by_class && !(rendezvous && has_streams(costs)))
+        work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
     Simulated result = options.trace ? run<Traced>(work, costs, options, sizes, programs.replayed())
                                      : run<Plain>(work, costs, options, sizes, programs.replayed());
     result.work += programs.looked();
@@ -313,7 +321,10 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous, room);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    take_all<false>(work, stream, room);
+    if (work.rendezvous && has_streams(curves))
+        take_all<true>(work, stream, room);
+    else
+        take_all<false>(work, stream, room);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
@@ -329,7 +340,7 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
     Workload work = workload(phases, programs, curves, sizes_, rendezvous_, true, false);
     work.domains = std::move(domains);
     Room room(most_held_B);
-    if (!has_sharing(curves, network_)) {
+    if (!has_sharing(curves, network_) && !(rendezvous_ && has_streams(curves))) {
         Recorder<Nobody> recorder(events_, room, Nobody{});
         take_all<false>(work, recorder, room);
     } else {

@@ -149,7 +149,7 @@ def _simulated(
         "overhead": path.whole_s("send", "receive"),
         "bytes": path.bytes_s["transfer"],
         "gap": path.whole_s("gap", "drain", "duplex"),
-        "handshake": path.bytes_s["handshake"],
+        "handshake": path.bytes_s["handshake"] + path.bytes_s["behind"],
         "adapters": path.whole_s("node_link"),
         "links": path.whole_s("network_link"),
     }

@@ -205,7 +205,7 @@ class Messages:
             transfer=(sizes, transfer.tolist()),
             duplex=(sizes, duplex_s.tolist()) if duplex_s.any() else NOTHING,
             handshake=protocols(rendezvous_above_B=self.rendezvous_above_B, handshake_s=float(transfer[0])),
-            behind=([0.0], [self.ahead_s]) if self.keeps_order else NOTHING,
+            behind=([0.0, 1.0, 2.0], [0.0, *[self.ahead_s] * 2]) if self.keeps_order else NOTHING,
         )
 
     @property
@@ -306,10 +306,13 @@ def measured_messages(
         messages = _with_rate(messages, rates[0], origin)
     if writing := _alike(machine, entry, WRITTEN):
         messages = replace(messages, just_written=_just_written(writing[0], messages.one_way_s))
+    late: list[Entry] = []
     if meeting := _alike(machine, entry, "pingping"):
         messages = replace(messages, both_ways=_timed(meeting[0]))
-        if late := _alike(machine, entry, LATE):
-            messages = replace(messages, keeps_order=_keeps_order(meeting[0], late[0]))
+        # Copies inside a node may take turns, too, but keep nobody's answer back.
+        late = _alike(machine, entry, LATE) if locality == LOCALITIES[NETWORK] else []
+        if late:
+            messages = replace(messages, keeps_order=_keeps_order(entry, meeting[0], late[0]))
         if rates and rates[0].operation == "bidirectional":
             # What both directions share is in it, and comes again with each message of either.
             messages = replace(messages, between_s=messages.between_s / (1 + messages.longer_share))
@@ -318,7 +321,7 @@ def measured_messages(
         messages = replace(messages, ends=None)
     said = [
         text
-        for several in filter(None, (entries, rates, writing, meeting))
+        for several in filter(None, (entries, rates, writing, meeting, late))
         for text in _stand_ins(several, can_choose)
     ]
     messages = replace(messages, link=_link_latency(machine, entry) if locality == LOCALITIES[NETWORK] else None)
@@ -337,15 +340,16 @@ def _just_written(entry: Entry, one_way_s: Array) -> Timed:
     return replace(timed, time_s=one_way_s + longer_s)
 
 
-def _keeps_order(meeting: Entry, late: Entry) -> bool:
+def _keeps_order(entry: Entry, meeting: Entry, late: Entry) -> bool | None:
     """Whether messages that meet take turns where one rank is late, as the other's data are ahead of its answer.
 
-    They take twice as long then; the middle of the sizes that ask decides.
+    Their bytes take twice as long then; the middle of the sizes that ask decides. None where none was measured.
     """
     largest_B = min(_largest_B(meeting) or 0, _largest_B(late) or 0)
-    first, end = np.searchsorted(SIZES_B, [meeting.eager_limit_B or np.inf, largest_B], side="right")
-    ratio = (_times(late) / _times(meeting))[first:end]
-    return bool(ratio.size and np.median(ratio) > np.sqrt(2))
+    first, end = np.searchsorted(SIZES_B, [entry.eager_limit_B or np.inf, largest_B], side="right")
+    one_way_s = _times(entry)
+    longer = (_times(late) - _times(meeting)) / (one_way_s - one_way_s[0]).clip(min=one_way_s[0])
+    return bool(np.median(longer[first:end]) > 1 / 2) if first < end else None
 
 
 def _link_latency(machine: Machine, entry: Entry) -> LinkLatency | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hockney import _core
 from hockney._core import Network, Recording, Replay, Simulated
-from hockney.predict.costs import TERMS, LoggopsParameters
+from hockney.predict.costs import TERMS, Costs, LoggopsParameters
 from hockney.predict.replay.algorithms import Algorithms
 from hockney.predict.replay.recorded import RecordedRun
 
@@ -213,6 +213,14 @@ KB = 1001
 """Bytes that take 11 µs."""
 
 
+def costs(waits_above_B: float | None = None, overhead_s: float = 0.0, behind_s: float | None = None) -> Costs:
+    """Of a message of n B: 10 + (n − 1)/1000 µs."""
+    of_all = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
+    if behind_s is not None:
+        of_all.messages[0][TERMS.index("behind")] = ([0.0, 1.0, 2.0], [0.0, behind_s, behind_s])
+    return of_all
+
+
 def played(
     folder: Path,
     ranks: list[RankTrace],
@@ -227,11 +235,9 @@ def played(
     replay = Replay(
         trace, [chosen.served(call).parts for call in RecordedRun(folder, trace).calls], uses_cpu=trace.has_cpu
     )
-    costs = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
-    if behind_s is not None:
-        costs.messages[0][TERMS.index("behind")] = ([0.0], [behind_s])
+    curves = costs(waits_above_B, overhead_s, behind_s).curves()
     levels, network = np.zeros((0, 0), np.int32), Network(node_of_rank=[])
-    return _core.simulate([replay], costs.curves(), levels=levels, network=network, trace=True)
+    return _core.simulate([replay], curves, levels=levels, network=network, trace=True)
 
 
 def finish_us(*args: object, **more: object) -> list[float]:

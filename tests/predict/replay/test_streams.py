@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.predict.replay.encoding import KB, US, finish_us, traces
+from tests.predict.replay.encoding import KB, US, RankTrace, finish_us, played, traces
 
 
 @pytest.mark.parametrize(
     ("behind_us", "is_posted", "expected_us"),
-    [(None, True, [180, 180]), (3, True, [280, 170]), (3, False, [180, 170])],
+    [(None, True, [180, 180]), (3, True, [280, 222]), (3, False, [180, 170])],
 )
 def test_an_answer_waits_for_the_data_of_its_rank(
     tmp_path: Path, behind_us: float | None, expected_us: list[float], *, is_posted: bool
 ) -> None:
     """Two send 100 KB to each other, the second 50 us later: its answer is at rank 0 at 60, whose data leave
-    until 160. Its own answer goes before them, or comes at 170. What has left a rank's hands is done."""
+    until 160. Its own answer goes before them, or comes at 170. Of what is sent 48 us fit into a stream."""
     a, b = traces(2)
     b.compute(50 * US)
     for mine, theirs in ((a, 1), (b, 0)):
@@ -31,8 +31,7 @@ def test_an_answer_waits_for_the_data_of_its_rank(
     assert finish_us(tmp_path, [a, b], waits_above_B=1, behind_s=behind_s) == pytest.approx(expected_us, rel=2e-3)
 
 
-@pytest.mark.parametrize(("behind_us", "expected_us"), [(30, 200), (100, 240)])
-def test_other_streams_keep_an_answer_for_a_while(tmp_path: Path, behind_us: float, expected_us: float) -> None:
+def three() -> list[RankTrace]:
     """Rank 0 sends 100 KB to rank 1 from 20 to 120; rank 2 asks it at 50, and sends when it has the answer."""
     a, b, c = traces(3)
     received = a.irecv(2, 100 * KB)
@@ -40,5 +39,23 @@ def test_other_streams_keep_an_answer_for_a_while(tmp_path: Path, behind_us: flo
     b.recv(0, 100 * KB)
     c.compute(40 * US)
     c.send(0, 100 * KB)
-    finished_us = finish_us(tmp_path, [a, b, c], waits_above_B=1, behind_s=behind_us * US)
+    return [a, b, c]
+
+
+@pytest.mark.parametrize(("behind_us", "expected_us"), [(30, 200), (100, 240)])
+def test_other_streams_keep_an_answer_for_a_while(tmp_path: Path, behind_us: float, expected_us: float) -> None:
+    run = played(tmp_path, three(), waits_above_B=1, behind_s=behind_us * US)
+    finished_us = [time_s / US for time_s in run.finish_s]
     assert finished_us == pytest.approx([expected_us, 130, expected_us - 110], rel=2e-3)
+
+
+def test_a_stream_holds_the_rest_of_what_is_sent(tmp_path: Path) -> None:
+    """Of 100 us 48 fit: the sender goes on at 72; all of what takes 40 us fits, and it goes on with the answer."""
+    for size_B, expected_us in ((100 * KB, [102, 130]), (40 * KB, [50, 70])):
+        a, b = traces(2)
+        a.send(1, size_B)
+        a.compute(30 * US)
+        b.recv(0, size_B)
+        assert finish_us(tmp_path, [a, b], waits_above_B=1, behind_s=3 * US) == pytest.approx(
+            expected_us, rel=2e-3
+        )

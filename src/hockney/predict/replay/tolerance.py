@@ -20,6 +20,7 @@ import numpy as np
 
 from hockney._core import Replay
 from hockney.predict.costs import TERMS, Costs, value
+from hockney.predict.message_costs import STREAM_AHEAD_B
 from hockney.predict.replay.run import Played, ReplaySetting
 
 LONGER = (0.01, 0.02, 0.05)
@@ -31,7 +32,7 @@ CLOSE = 1e-6
 FARTHEST = 1e6
 """Seconds of latency per second of the run, and times as long for bytes, beyond which nothing is looked for."""
 What = Literal["latency", "link", "bandwidth"]
-BYTES = ("transfer", "gap", "drain", "duplex", "node_link", "network_link")
+BYTES = ("transfer", "gap", "drain", "duplex", "node_link", "network_link", "behind")
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ def tolerances(
         row = Tolerance(
             locality=name,
             per_latency=float((count["transfer"] + count["handshake"]).sum()),
-            per_gap_per_B=float(sum(count[term] @ size_B for term in BYTES[:4])),
+            per_gap_per_B=float(sum(count[term] @ size_B for term in BYTES[:4]))
+            + STREAM_AHEAD_B * float(count["behind"].sum()),
             per_overhead=float((count["send"] + count["receive"]).sum()),
         )
         if events <= MOST_FOLLOWED:
