@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.predict.replay.encoding import KB, US, RankTrace, finish_us, played, traces
+from tests.predict.replay.encoding import KB, US, RankTrace, costs, finish_us, played, traces
+
+from hockney.predict.costs import TERMS, CriticalTerms
 
 
 @pytest.mark.parametrize(
@@ -47,15 +49,17 @@ def test_other_streams_keep_an_answer_for_a_while(tmp_path: Path, behind_us: flo
     run = played(tmp_path, three(), waits_above_B=1, behind_s=behind_us * US)
     finished_us = [time_s / US for time_s in run.finish_s]
     assert finished_us == pytest.approx([expected_us, 130, expected_us - 110], rel=2e-3)
+    path = CriticalTerms.of(run, costs(1, behind_s=behind_us * US))
+    parts_us = {term: (path.empty_s[term] + path.bytes_s[term]) / US for term in TERMS}
+    assert sum(parts_us.values()) + path.ticks * 1e-3 == pytest.approx(expected_us, rel=2e-3)
 
 
 def test_a_stream_holds_the_rest_of_what_is_sent(tmp_path: Path) -> None:
-    """Of 100 us 48 fit: the sender goes on at 72; all of what takes 40 us fits, and it goes on with the answer."""
-    for size_B, expected_us in ((100 * KB, [102, 130]), (40 * KB, [50, 70])):
+    """Of 100 us 48 fit: the sender goes on at 72. All of 40 us fits: it goes on with the answer."""
+    for size_KB, expected_us in ((100, [102, 130]), (40, [50, 70])):
         a, b = traces(2)
-        a.send(1, size_B)
+        a.send(1, size_KB * KB)
         a.compute(30 * US)
-        b.recv(0, size_B)
-        assert finish_us(tmp_path, [a, b], waits_above_B=1, behind_s=3 * US) == pytest.approx(
-            expected_us, rel=2e-3
-        )
+        b.recv(0, size_KB * KB)
+        finished_us = finish_us(tmp_path, [a, b], waits_above_B=1, behind_s=3 * US)
+        assert finished_us == pytest.approx(expected_us, rel=2e-3)
