@@ -17,6 +17,15 @@ double Curve::at(Bytes size) const {
     return time_s[i - 1] + share * (time_s[i] - time_s[i - 1]);
 }
 
+bool cost_anything(const Curve& curve) {
+    return std::any_of(curve.time_s.begin(), curve.time_s.end(), [](double time_s) { return time_s > 0; });
+}
+bool cost_anything(const CostCurves& costs, Term term) {
+    return std::any_of(costs.message.begin(), costs.message.end(), [term](const std::vector<Curve>& terms) {
+        return cost_anything(terms[static_cast<std::size_t>(term)]);
+    });
+}
+
 void Costs::add(Bytes size_B, const CostCurves& curves, double factor, bool is_synchronous) {
     if (size_B == tick_B) {
         time_s.resize(time_s.size() + row());

@@ -60,6 +60,9 @@ struct CostCurves {
     Curve copy, reduce;
 };
 
+bool cost_anything(const Curve& curve);
+bool cost_anything(const CostCurves& costs, Term term);
+
 // The costs of the sizes that occur: `time_s[entry(size, locality) + term]`; a size ends with a copy and a
 // reduction.
 class Costs {

@@ -83,23 +83,13 @@ void add_sizes(const Phase& phase, std::set<Bytes>& sizes_B) {
     add_sizes(acts, uneven, sizes, sizes_B);
 }
 
-bool cost_anything(const Curve& curve) {
-    return std::any_of(curve.time_s.begin(), curve.time_s.end(), [](double time_s) { return time_s > 0; });
-}
-
 // Whether ranks wait for each other at something that is passed in the order of time.
 bool has_sharing(const CostCurves& costs, const Network& network) {
-    if (!network.node_of_rank.empty()) return true;
-    return std::any_of(costs.message.begin(), costs.message.end(), [](const std::vector<Curve>& of_locality) {
-        return cost_anything(of_locality[static_cast<std::size_t>(Term::insert)]);
-    });
+    return !network.node_of_rank.empty() || cost_anything(costs, Term::insert);
 }
-
-// Whether what asks for messages, and what answers, waits for what their ranks have sent.
-bool has_streams(const CostCurves& costs) {
-    return std::any_of(costs.message.begin(), costs.message.end(), [](const std::vector<Curve>& of_locality) {
-        return cost_anything(of_locality[static_cast<std::size_t>(Term::behind)]);
-    });
+// The same of requests and answers, for what their ranks have sent.
+bool has_streams(const CostCurves& costs, bool rendezvous) {
+    return rendezvous && cost_anything(costs, Term::behind);
 }
 
 // Costs of sizes are added when the first message of a size is on its way.
@@ -193,10 +183,8 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     waits.window = options.window;
     if (replayed != nullptr && options.trace) evaluator.account(waits);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    if (has_sharing(curves, options.network) || (work.rendezvous && has_streams(curves)))
-        take_all<true>(work, stream, room);
-    else
-        take_all<false>(work, stream, room);
+    const bool is_shared = has_sharing(curves, options.network) || has_streams(curves, work.rendezvous);
+    is_shared ? take_all<true>(work, stream, room) : take_all<false>(work, stream, room);
 
     Simulated result;
     result.size_B = sizes.all();
@@ -289,7 +277,7 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Workload work = workload(phases, programs, costs, sizes, rendezvous, copies_count, noise);
     work.domains = options.domains;
     // Ranks of a class have one stream to all.
-    if (options.by_class && !(rendezvous && has_streams(costs)))
+    if (options.by_class && !has_streams(costs, rendezvous))
         work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
     Simulated result = options.trace ? run<Traced>(work, costs, options, sizes, programs.replayed())
                                      : run<Plain>(work, costs, options, sizes, programs.replayed());
@@ -321,7 +309,7 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous, room);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    if (work.rendezvous && has_streams(curves))
+    if has_streams (curves, work.rendezvous)
         take_all<true>(work, stream, room);
     else
         take_all<false>(work, stream, room);
@@ -340,7 +328,7 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
     Workload work = workload(phases, programs, curves, sizes_, rendezvous_, true, false);
     work.domains = std::move(domains);
     Room room(most_held_B);
-    if (!has_sharing(curves, network_) && !(rendezvous_ && has_streams(curves))) {
+    if (!has_sharing(curves, network_) && !has_streams(curves, rendezvous_)) {
         Recorder<Nobody> recorder(events_, room, Nobody{});
         take_all<false>(work, recorder, room);
     } else {
