@@ -309,10 +309,8 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous, room);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    if has_streams (curves, work.rendezvous)
-        take_all<true>(work, stream, room);
-    else
-        take_all<false>(work, stream, room);
+    const bool is_shared = has_streams(curves, work.rendezvous);
+    is_shared ? take_all<true>(work, stream, room) : take_all<false>(work, stream, room);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
