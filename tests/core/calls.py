@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib.machinery
 import importlib.util
 import sys
 from collections import Counter
@@ -26,7 +27,6 @@ from typing import Any, cast
 
 import numpy as np
 from tests import hostile
-from tests.factories import not_none
 
 MOST_B = 2**26
 """Memory of a simulation: what asks for more is refused before it takes it."""
@@ -51,9 +51,12 @@ COLUMNS = ("rank", "stage", "kind", "peer", "length_B")
 def load(path: Path | None) -> Any:
     """The extension, from that file where one is given."""
     if path is not None:
-        spec = not_none(importlib.util.spec_from_file_location("hockney._core", path))
-        module = importlib.util.module_from_spec(spec)
-        not_none(spec.loader).exec_module(module)
+        # Nothing that has loaded the other build may be imported here.
+        loader = importlib.machinery.ExtensionFileLoader("hockney._core", str(path))
+        module = importlib.util.module_from_spec(
+            importlib.machinery.ModuleSpec("hockney._core", loader, origin=str(path))
+        )
+        loader.exec_module(module)
         sys.modules["hockney._core"] = module
         return module
     from hockney import _core
