@@ -79,7 +79,8 @@ class Calls:
 
     def call(self, name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """The answer; None where the call is refused."""
-        refusals = (TypeError, ValueError, IndexError, OverflowError, self.core.TooLarge, self.core.GoalFault)
+        faults = (self.core.TooLarge, self.core.GoalFault, self.core.TraceFault)
+        refusals = (TypeError, ValueError, IndexError, OverflowError, *faults)
         try:
             answer = function(*arguments, **named)
         except refusals as error:
