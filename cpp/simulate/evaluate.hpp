@@ -264,7 +264,7 @@ class Evaluator {
         const bool has_port = cost_s(event, Term::gap) > 0;
         const auto from = static_cast<std::size_t>(sender);
         Time head = has_port ? leave(from, ready, entry(event, Term::gap)) : ready;
-        if (has_port && rendezvous_ && is_streamed(event))
+        if (has_port && is_streamed(event))
             streams_.give(from, receiver, now_s, ready.s, ranks_[from].out, room_);
         if (cost_s(event, Term::duplex) > 0) both(event, sender, head);
         if (network_ != nullptr && flows(event)) {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.predict.replay.encoding import KB, US, RankTrace, costs, finish_us, played, traces
 
-from hockney.predict.costs import TERMS, CriticalTerms
+from hockney.predict.replay.run import Played
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_other_streams_keep_an_answer_for_a_while(tmp_path: Path, behind_us: flo
     run = played(tmp_path, three(), waits_above_B=1, behind_s=behind_us * US)
     finished_us = [time_s / US for time_s in run.finish_s]
     assert finished_us == pytest.approx([expected_us, 130, expected_us - 110], rel=2e-3)
-    path = CriticalTerms.of(run, costs(1, behind_s=behind_us * US))
-    parts_us = {term: (path.empty_s[term] + path.bytes_s[term]) / US for term in TERMS}
-    assert sum(parts_us.values()) + path.ticks * 1e-3 == pytest.approx(expected_us, rel=2e-3)
+    of_all = costs(1, behind_s=behind_us * US)
+    parts_s = vars(Played.of(run, of_all).parts(of_all))
+    assert sum(parts_s.values()) / US == pytest.approx(expected_us, rel=2e-3)
 
 
 def test_a_stream_holds_the_rest_of_what_is_sent(tmp_path: Path) -> None:
