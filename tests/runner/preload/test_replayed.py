@@ -13,12 +13,13 @@ PARTS = (
     "persistent",
     "probes",
     "polls",
+    "works",
     "non_blocking",
     "neighbours",
     "communicators",
     "others",
 )
-ALL_ARRIVE = {"messages", "probes", "polls"}
+ALL_ARRIVE = {"messages", "probes", "polls", "works"}
 """Nothing is cancelled or fails."""
 
 
