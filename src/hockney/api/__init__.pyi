@@ -19,7 +19,6 @@ from .evaluation import JudgedEstimator as JudgedEstimator
 from .evaluation import MessagesEvaluation as MessagesEvaluation
 from .evaluation import Regret as Regret
 from .evaluation import RelativeErrors as RelativeErrors
-from .evaluation import RingsEvaluation as RingsEvaluation
 from .evaluation import evaluate_options as evaluate_options
 from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare

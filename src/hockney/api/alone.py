@@ -13,8 +13,6 @@ def runs_alone(path: Path, apps: Sequence[AppRecord]) -> RequestError:
     """What a folder holds that has runs of applications and no messages, and what can be done with them."""
     names = sorted({record.operation for record in apps})
     doing = [f"`hockney report {path}` shows them"]
-    if "ring" in names:
-        doing.append(f"`hockney evaluate {path} --operation ring` judges what is fitted to rings")
     if {"jacobi", "cg"} & set(names):
         doing.append(f"`hockney scaling fit {path}` fits how they scale")
     return RequestError(f"{path} holds runs of {', '.join(names)} alone, and no messages", "; ".join(doing))

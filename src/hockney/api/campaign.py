@@ -22,14 +22,12 @@ from hockney.machine.locality import read
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic.measured import hosts_of
 from hockney.records.contents import Contents
-from hockney.records.keys import ENTRIES
 
 if TYPE_CHECKING:
     from hockney.api.evaluation import Evaluation
     from hockney.api.machine import Machine
     from hockney.api.pages import Page
     from hockney.api.tuning import Tuning
-    from hockney.apps.ring.lines import RingComparison
 
 Doing = Callable[[str], None]
 """Takes what is being done, in words."""
@@ -64,21 +62,6 @@ class Campaign:
     def warnings(self) -> list[str]:
         """What was damaged."""
         return self.contents.warnings
-
-    @cached_property
-    def rings(self) -> list[RingComparison]:
-        """The curves of rings with the lines between their breaks."""
-        if not any(run.operation == "ring" for run in self.contents.apps):
-            return []
-        from hockney.apps.ring.fit import fitted_rings
-
-        return fitted_rings(self.contents)
-
-    @property
-    def has_rings_alone(self) -> bool:
-        """Whether there are rings, and nothing of which a machine file is made."""
-        operations = set(self.table["operation"].unique())
-        return bool(self.rings) and not self.contents.effects and not operations & set(ENTRIES)
 
     def fit(self, topology: str = "", *, progress: Doing = unsaid) -> Machine:
         """Every model fitted to every configuration, as `fitted`."""

@@ -1,4 +1,4 @@
-"""How well models predict what they have not seen: sizes, points of a collective, or rings."""
+"""How well models predict what they have not seen: sizes, or points of a collective."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import pandas as pd
 
 from hockney.api.alone import runs_alone
 from hockney.api.shown import as_html
-from hockney.apps.ring.fit import RingsEvaluation as RingsEvaluation
-from hockney.apps.ring.fit import evaluate_rings
 from hockney.errors import RequestError
-from hockney.fields import flags_written, refuse_written
+from hockney.fields import flags_written
 from hockney.machine.file import expect_measurements
 from hockney.machine.locality import load, read
 from hockney.machine.system import find_system
@@ -22,7 +20,7 @@ from hockney.models._evaluate import MessagesEvaluation as MessagesEvaluation
 from hockney.models._evaluate import RelativeErrors as RelativeErrors
 from hockney.models._evaluate import evaluate as evaluate_models
 from hockney.models.base import models as fits
-from hockney.options.evaluate import EvaluateOptions, applications
+from hockney.options.evaluate import EvaluateOptions
 from hockney.predict.accuracy import Regret as Regret
 from hockney.predict.estimators.base import estimators
 from hockney.predict.evaluate import BestEstimator as BestEstimator
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
 class Evaluation:
     """Errors of each model. `result` is what `hockney evaluate --json` prints (docs/reference/evaluate.md)."""
 
-    result: MessagesEvaluation | CollectiveEvaluation | RingsEvaluation
+    result: MessagesEvaluation | CollectiveEvaluation
     points: EvaluatedPoints | None = None
     """The test points and their predictions, of a collective."""
     warnings: list[str] = field(default_factory=list)
@@ -54,11 +52,6 @@ class Evaluation:
     def messages(self) -> MessagesEvaluation | None:
         """The result where messages were judged."""
         return self.result if isinstance(self.result, MessagesEvaluation) else None
-
-    @property
-    def rings(self) -> RingsEvaluation | None:
-        """The result where rings were judged."""
-        return self.result if isinstance(self.result, RingsEvaluation) else None
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -72,10 +65,9 @@ class Evaluation:
         if isinstance(result, CollectiveEvaluation):
             rows |= result.judged
         else:
-            rows |= {"interpolation": result.interpolation} if isinstance(result, MessagesEvaluation) else {}
-            rows |= result.models
-        if isinstance(result, MessagesEvaluation) and result.corrected is not None:
-            rows[f"{result.corrected.model}, corrected"] = result.corrected
+            rows |= {"interpolation": result.interpolation, **result.models}
+            if result.corrected is not None:
+                rows[f"{result.corrected.model}, corrected"] = result.corrected
         best = result.best_baseline and result.best_baseline.name
         return {name: rows[name] for name in sorted(rows, key=lambda name: name != best)}
 
@@ -130,15 +122,13 @@ OF_COLLECTIVES = ("system", "by", "predictions", "figure")
 def evaluate_options(options: EvaluateOptions, progress: Progress = silent) -> Evaluation:
     """Fit each model to a part of what was measured, judge it on the rest, and write the files that are named.
 
-    Of messages every second size of each series is held out, of rings every second number of processes. With the
+    Of messages every second size of each series is held out. With the
     model that answers among those that are named all baselines are judged, as without any.
     RequestError where nothing can be held out, and for options that mean nothing together.
     """
     flags = flags_written(options)
-    if options.operation == "ring":
-        refuse_written(options, "for a ring", but=("campaign", "operation"))
     unfit = [flag for name, flag in flags.items() if name in OF_COLLECTIVES]
-    if unfit and not options.is_split and options.operation not in applications():
+    if unfit and not options.is_split:
         raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
     if options.figure:
         from hockney.report.drawing import checked_ending
@@ -154,13 +144,6 @@ def evaluate_options(options: EvaluateOptions, progress: Progress = silent) -> E
 
 def _evaluated(options: EvaluateOptions, progress: Progress) -> Evaluation:
     path, operation, models = expect_measurements(options.campaign), options.operation, options.models
-    if operation in applications():
-        if operation != "ring":
-            raise RequestError(
-                f"{operation} has no model over ranks that could be judged on numbers left out",
-                f"`hockney report {path}` sets its predictions beside what was measured",
-            )
-        return Evaluation(evaluate_rings(path))
     described = find_system(options.system) if options.system else None
     frame = load(path, options.statistic, [described] if described else [])
     warnings: list[str] = frame.attrs.get("warnings", [])

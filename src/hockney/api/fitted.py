@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from pydantic import TypeAdapter
+from typing import Any
 
 from hockney.api.campaign import Campaign, Doing, unsaid
 from hockney.errors import RequestError
@@ -16,60 +13,45 @@ from hockney.machine.measured import MeasuredPair, measured_pairs
 from hockney.machine.reservations import warnings_of
 from hockney.machine.shipped import MACHINE
 from hockney.records.folder import beside
-from hockney.records.keys import ENTRIES
-
-if TYPE_CHECKING:
-    from hockney.apps.ring.lines import RingComparison
 
 
 @dataclass(frozen=True)
 class FittedFile:
-    """The machine and the file that holds it, None of rings alone, and the lines of rings."""
+    """The machine and the file that holds it."""
 
-    path: Path | None
-    machine: Machine | None
-    rings: Sequence[RingComparison]
+    path: Path
+    machine: Machine
 
     @property
     def warnings(self) -> list[str]:
         """What should be known before the models are trusted."""
-        return warnings_of(self.machine) if self.machine else []
+        return warnings_of(self.machine)
 
     @property
     def noise(self) -> str:
         """The kind of run: quiet, disturbed or unusable; "" where it is not known."""
-        return self.machine.provenance.noise if self.machine else ""
+        return self.machine.provenance.noise
 
     @property
     def data(self) -> dict[str, Any]:
         """The answer for `--json`."""
-        curves = [TypeAdapter(type(ring)).dump_python(ring, mode="json") for ring in self.rings]
-        rings = {"rings": curves} if curves else {}
-        if self.machine is None:
-            return {"machine": None, **rings}
         from hockney.api.views import ShownMachine
         from hockney.report.views.sections import of_collectives, of_effects
 
         more = [*of_effects(self.machine), *of_collectives(self.machine, None)]
-        return {**ShownMachine(self.path, self.machine, more=more).data, **rings}
+        return ShownMachine(self.path, self.machine, more=more).data
 
     @property
     def pairs(self) -> list[MeasuredPair]:
         """The numbers of each kind of pair."""
-        return measured_pairs(self.machine.point_to_point) if self.machine else []
+        return measured_pairs(self.machine.point_to_point)
 
     @property
     def lines(self) -> list[str]:
-        """A line for each effect and each model of a collective, the library's own choices first; then rings."""
-        if self.machine is None:
-            curves = [ring.curve for ring in self.rings]
-            titles = [curve.title_among(curves) for curve in curves]
-            end = f"no machine file: none of {', '.join(ENTRIES)} was measured"
-            return [*_ring_lines(self.rings, titles), end]
-        # A fit of rings alone does without what shows.
+        """A line for each effect and each model of a collective, the library's own choices first."""
         from hockney.report.views.in_short import beside_pairs
 
-        return beside_pairs(self.machine) + _ring_lines(self.rings, [ring.curve.title for ring in self.rings])
+        return beside_pairs(self.machine)
 
 
 def fit_to_file(
@@ -78,18 +60,14 @@ def fit_to_file(
     """Fit every model to a campaign or table and write the machine file; errors as `Campaign.fit` and `save`.
 
     Without `output` the file lies beside what was read. RequestError where it would replace another campaign's.
-    Of rings alone there are lines, and no file: that is made from messages between two ranks.
     """
     output = output or beside(measured, MACHINE.name)
     check_writable(output)
-    campaign = Campaign.open(measured)
-    if campaign.has_rings_alone:
-        return FittedFile(None, None, campaign.rings)
-    machine = campaign.fitted(topology, progress=lambda name: progress(f"fitting {name}"))
+    machine = Campaign.open(measured).fitted(topology, progress=lambda name: progress(f"fitting {name}"))
     _expect_own(output, machine)
     progress(f"writing {output}")
     save(machine, output)
-    return FittedFile(output, machine, campaign.rings)
+    return FittedFile(output, machine)
 
 
 def _expect_own(path: Path, machine: Machine) -> None:
@@ -103,11 +81,3 @@ def _expect_own(path: Path, machine: Machine) -> None:
         raise RequestError(
             f"{path} was fitted to another campaign; it was not changed", "choose another name with -o"
         )
-
-
-def _ring_lines(rings: Sequence[RingComparison], titles: Sequence[str]) -> list[str]:
-    if not rings:
-        return []
-    from hockney.apps.ring.lines import in_words
-
-    return [line for ring, title in zip(rings, titles, strict=True) for line in (title, *in_words(ring))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hockney import api
@@ -19,7 +19,6 @@ hockney evaluate campaign --operation pingpong
 hockney evaluate table.csv.gz --operation pingpong --model piecewise --model hockney --json
 hockney evaluate table.csv.gz --operation bcast --train 'ranks <= 64' --test 'ranks > 64' --figure bcast.png
 hockney evaluate table.csv.gz --operation reduce --train 'sample(0.05, seed=1)' --by mapping
-hockney evaluate rings --operation ring
 """,
 )
 def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
@@ -36,8 +35,6 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     `ranks <= 64 and mapping in ['core', 'node']`, or `sample(0.05, seed=1)`. `failed` counts points that a model
     cannot predict. `regret` is the extra time of the algorithm that it thinks fastest, over that of the fastest.
 
-    A ring: every second number of processes is held out, and predicted by the lines between breaks.
-
     The error of a point is |predicted − measured| / measured. `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
@@ -49,8 +46,6 @@ def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
         _show_estimators(evaluation.points.result, options.by)
     elif evaluation.messages is not None:
         _show_messages(evaluation.messages, evaluation.rows)
-    elif evaluation.rings is not None:
-        _show_rings(evaluation.rings, evaluation.rows)
     judged = evaluation.result
     concerns = getattr(judged, "shortfalls", ()), getattr(judged, "warnings", ()), evaluation.warnings
     say.warnings(text for texts in concerns for text in texts)
@@ -94,7 +89,8 @@ COVERAGE = _error("coverage", "coverage_95")
 def _show_messages(result: api.MessagesEvaluation, rows: Mapping[str, api.RelativeErrors]) -> None:
     title = f"{result.operation}, {result.statistic}: errors on {result.n_test} held-out points"
     columns = (*QUANTILES, COVERAGE, _count("nonphysical"), _count("series_failed"))
-    _show_fits(result, title, rows, columns)
+    _say_first(next((name for name in ANSWERS if name in rows), ""), rows, result.best_baseline)
+    say.rows(title, [_ErrorLine(*row) for row in rows.items()], columns)
     skipped = f", {result.n_skipped} with fewer than three sizes skipped" if result.n_skipped else ""
     say.line(f"{result.n_series} series{skipped}; {counted(result.n_train, 'point')} to fit")
     for name, row in rows.items():
@@ -102,24 +98,7 @@ def _show_messages(result: api.MessagesEvaluation, rows: Mapping[str, api.Relati
             say.line(f"{name} failed: {why}")
 
 
-def _show_rings(result: api.RingsEvaluation, rows: Mapping[str, api.RelativeErrors]) -> None:
-    title = f"ring: errors on {result.n_test} numbers of processes left out"
-    _show_fits(result, title, rows, (*QUANTILES, _count("failed")))
-    skipped = f", {result.n_skipped} too short and skipped" if result.n_skipped else ""
-    say.line(f"{counted(result.n_series, 'curve')}{skipped}; {counted(result.n_train, 'point')} to fit")
-
-
-def _show_fits(
-    result: api.MessagesEvaluation | api.RingsEvaluation,
-    title: str,
-    rows: Mapping[str, api.RelativeErrors],
-    columns: Iterable[Column],
-) -> None:
-    _say_first(next((name for name in ANSWERS if name in rows), ""), rows, result.best_baseline)
-    say.rows(title, [_ErrorLine(*row) for row in rows.items()], columns)
-
-
-ANSWERS = ("piecewise, corrected", "piecewise", "lines", "simulated")
+ANSWERS = ("piecewise, corrected", "piecewise", "simulated")
 """The models by which `hockney predict` answers, the one that counts first."""
 
 

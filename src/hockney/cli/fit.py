@@ -18,10 +18,7 @@ hockney fit tidy.csv.gz -o cluster.json --json
 """,
 )
 def fit(options: FitOptions, as_json: JsonOption = False) -> None:
-    """Fit every model to every configuration of a campaign, and write the machine file.
-
-    For rings it also fits lines between breaks: half the slope is the latency of a message.
-    """
+    """Fit every model to every configuration of a campaign, and write the machine file."""
     with say.status("fitting …") as status:
         fitted = api.fit_to_file(options.campaign, options.output, options.topology, progress=status)
     if as_json:
@@ -31,6 +28,5 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
         show_pairs(fitted.pairs, LEFT_OUT, f"show {fitted.path}")
     for line in fitted.lines[:MOST_ROWS]:
         say.line(line)
-    if fitted.path is not None:
-        say.line(f"wrote {fitted.path}; its formulas: `hockney show {fitted.path} --format formulas`")
+    say.line(f"wrote {fitted.path}; its formulas: `hockney show {fitted.path} --format formulas`")
     say.warnings(fitted.warnings, f"`hockney show {fitted.path} --warnings`", fitted.noise)

@@ -10,13 +10,12 @@ from pydantic import Field
 from hockney.fields import Option
 from hockney.options.measured import MeasuredData
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
-from hockney.registry import unit_files
 
 
 class EvaluateOptions(MeasuredData):
     """What is predicted from what, by which models, and where the errors go."""
 
-    operation: Annotated[str, Option(known=lambda: (*POINT_TO_POINT, *COLLECTIVES, *applications()))] = "pingpong"
+    operation: Annotated[str, Option(known=lambda: (*POINT_TO_POINT, *COLLECTIVES))] = "pingpong"
     statistic: Annotated[
         str, Option("Statistic that is predicted. [default: the first of those in the table]")
     ] = ""
@@ -46,8 +45,3 @@ class EvaluateOptions(MeasuredData):
     def is_split(self) -> bool:
         """Whether points of a collective are held out, and not sizes."""
         return bool(self.train.strip() or self.test.strip())
-
-
-def applications() -> list[str]:
-    """Names of applications, whose runs are no rows of a table."""
-    return unit_files("hockney.apps.{}.section")

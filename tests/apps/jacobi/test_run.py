@@ -41,7 +41,6 @@ def test_it_prints_the_bound_and_its_parts(run: Run, mpi: Mpi) -> None:
     )
     assert "12x12x24" in out
     assert "1x1x2" in out
-    assert "GB/s / 24 B per update" in out
 
 
 def test_a_wrong_request_is_told_before_anything_is_launched(run: Run) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.factories import jacobi_run, not_none
 
-from hockney.apps.jacobi.section import beside_formula, reported
+from hockney.apps.jacobi.section import compare, links_of_machine, reported
 from hockney.apps.jacobi.section import section as jacobi
 from hockney.apps.stencil.runs import simulated_s
 from hockney.apps.stencil.scaling import scaling_tables
@@ -108,7 +108,8 @@ def test_the_formula_takes_the_messages_of_the_runs_own_library_and_transport(ba
         runs = [
             jacobi_run(ranks, parameters={"nx": 50, "ny": 50, "nz": 50 * ranks}, **launched) for ranks in (1, 2)
         ]
-        (compared,) = beside_formula(scaling_tables(runs), Runs(runs, several))
+        (each,) = scaling_tables(runs)
+        compared = compare(each, links_of_machine(Runs(runs, several)))
         assert compared.lacking == []
         predicted = not_none(compared.rows[-1].predicted)
         # k = 2, 16 k L² bytes: λ = 2 µs and 1 GB/s.

@@ -1,4 +1,4 @@
-"""The ring's figure: what was measured, the lines, what was predicted, and where something is full."""
+"""The ring's figure: what was measured, the lines, and where something is full."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from tests.factories import not_none
 
-from hockney.apps.ring.app import OURS
 from hockney.apps.ring.lines import RingComparison, compared
-from hockney.apps.ring.model import RingPrediction
 from hockney.apps.ring.picture import MOST_NAMED, ring, write
 from hockney.apps.ring.rings import RingName, RingRun, RingSeries
 from hockney.models.over_ranks.boundaries import Boundary
@@ -24,31 +22,27 @@ TIME_S = np.where(RANKS <= 12, 0.7e-6, 1.2e-6) * RANKS
 BREAK = [Boundary(12, 13, "package")]
 
 
-def curve(boundaries: list[Boundary] = BREAK, *, predicted: bool = True) -> RingComparison:
-    """Of the first point no interval is known; predictions take twice as long."""
+def curve(boundaries: list[Boundary] = BREAK) -> RingComparison:
+    """Of the first point no interval is known."""
     runs = []
     for ranks, time_s in zip(RANKS.astype(int).tolist(), TIME_S.tolist(), strict=True):
         bounds = {} if ranks == 2 else {"low_s": 0.9 * time_s, "high_s": 1.2 * time_s}
         record = AppRecord(operation="ring", ranks=ranks, parameters={}, time_s=time_s, answer=Answer(), **bounds)
         runs.append(RingRun(record, [], ["package"] * ranks))
     series = RingSeries(RingName(exchange="sendrecv"), runs, BREAK)
-    (made,) = compared([series], None, OURS, [])
-    points = [
-        replace(one, predicted=RingPrediction(one.ranks, 2 * one.time_s, None, None, "") if predicted else None)
-        for one in made.points
-    ]
-    return replace(made, points=points, curve=replace(series, boundaries=boundaries))
+    (made,) = compared([series])
+    return replace(made, curve=replace(series, boundaries=boundaries))
 
 
 def panel(curves: dict[str, RingComparison]) -> Panel:
-    chart = ring(curves, "slowest-link").chart
+    chart = ring(curves).chart
     assert isinstance(chart, Chart)
     ((shown,),) = chart.rows
     assert shown is not None
     return shown
 
 
-def test_measured_fitted_and_predicted() -> None:
+def test_measured_and_fitted() -> None:
     shown = panel({"core": curve()})
     measured, *fitted = shown.lines[:5]
     assert measured.y == pytest.approx(TIME_S)
@@ -58,9 +52,6 @@ def test_measured_fitted_and_predicted() -> None:
     assert not_none(measured.high)[1:] == pytest.approx(1.2 * TIME_S[1:])
     assert np.isnan(measured.low[0])
     assert [line.x.tolist() for line in fitted] == [[2, 12], [2, 12], [13, 24], [13, 24]]
-    predicted = shown.lines[5]
-    assert predicted.y == pytest.approx(2 * TIME_S)
-    assert predicted.label == "core: predicted (slowest-link)"
     assert (shown.y.title, shown.y.scale, shown.y.unit) == ("time of a cycle [µs]", "from_0", 1e-6)
 
 
@@ -72,16 +63,16 @@ def test_boundaries_are_named_of_too_many_those_where_a_line_begins() -> None:
     assert len(panel({"core": curve(many[:-1])}).marks) == MOST_NAMED
 
 
-def test_nothing_predicted_has_no_line() -> None:
-    curves = {"core": curve(predicted=False), "node": curve()}
+def test_each_curve_has_its_lines() -> None:
+    curves = {"core": curve(), "node": curve()}
     fitted = {f"{name}: fitted, a line between breaks" for name in curves} | {"fitted to absolute residuals"}
     labels = {line.label for line in panel(curves).lines} - {""}
-    assert labels == {"core: measured", "node: measured", "node: predicted (slowest-link)"} | fitted
-    assert "core, node" in ring(curves, "slowest-link").alt
+    assert labels == {"core: measured", "node: measured"} | fitted
+    assert "core, node" in ring(curves).alt
 
 
 @pytest.mark.parametrize(("ending", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".html", b"<!")])
 def test_a_file_is_what_its_name_says(ending: str, begins: bytes, tmp_path: Path) -> None:
     path = tmp_path / f"ring{ending}"
-    write(path, {"core": curve()}, "slowest-link")
+    write(path, {"core": curve()})
     assert path.read_bytes().lstrip()[: len(begins)].lower() == begins.lower()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from hockney.apps.ring.app import OURS
 from hockney.apps.ring.lines import LatencyLine, compared
 from hockney.apps.ring.model import Link
 from hockney.apps.ring.rings import RingName, RingRun, RingSeries
@@ -57,7 +56,7 @@ def _drawn(planted: Planted, rng: np.random.Generator, boundaries: list[Boundary
         measured_s = 1e-6 * true_us * rng.normal(1, NOISE)
         reach_s = 1.96 * NOISE * measured_s
         messages[locality] = Link(measured_s, measured_s - reach_s, measured_s + reach_s, 0.0)
-    return compared([curve], None, OURS, [], messages.get)[0].segments
+    return compared([curve], messages.get)[0].segments
 
 
 def _judge(planted: Planted, draws: int, least_share: float, *, boundaries: list[Boundary]) -> None:

@@ -12,9 +12,8 @@ import pytest
 from tests.factories import app_run, not_none
 
 from hockney.apps.launched import Launched
-from hockney.apps.ring.app import OURS, TWO_LINKS, RingStudy
+from hockney.apps.ring.app import RingStudy
 from hockney.apps.ring.lines import compared
-from hockney.apps.ring.model import link
 from hockney.apps.ring.rings import (
     STATISTICS,
     RingName,
@@ -158,25 +157,10 @@ def test_a_ring_of_one_process_is_no_part_of_the_line() -> None:
     made = not_none(ran.fitted())
     (segment,) = made.segments
     assert (segment.first, segment.last) == (2, 8)
-    (line,) = compared([ran], None, OURS, [])[0].segments
+    (line,) = compared([ran])[0].segments
     # Half the slope: a further process sends two messages more.
     assert (line.slope_s, line.intercept_s, line.latency_s) == pytest.approx((2e-6, 1e-6, 1e-6))
     assert curve({1: 1e-6}).fitted() is None
-
-
-def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
-    ran = curve({1: 1e-6, 2: 4e-6, 4: 10e-6}, exchange="sendrecv")
-    (made,) = compared([ran], lambda _: link(1e-6, None), OURS, [])
-    alone, two, four = (point.predicted for point in made.points)
-    assert alone is None
-    assert two is not None
-    assert four is not None
-    assert (two.time_s, four.time_s) == pytest.approx((4e-6, 8e-6))
-    ratios = [point.predicted_over_measured for point in made.points]
-    assert ratios == [None, pytest.approx(1), pytest.approx(0.8)]
-    assert made.points[2].localities == ["package"]
-    (bare,) = compared([ran], None, TWO_LINKS, [])
-    assert [point.predicted for point in bare.points] == [None] * 3
 
 
 class Turned:

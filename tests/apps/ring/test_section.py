@@ -11,7 +11,6 @@ from hockney.apps.ring.section import section as ring
 from hockney.machine.placement import Placement
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
-from hockney.units import format_time
 
 LINK_S = 2e-6 + 4 / 1e9
 """One message of 4 B on the machine of the tests."""
@@ -55,7 +54,7 @@ def test_lines_give_the_latency_beside_that_of_a_pingpong(basis: Basis) -> None:
     # T = 1 µs + 2 · 3 µs · P up to rounding: half the slope is 3 µs, and a ping-pong of 4 B takes LINK_S.
     runs = [ring_run(ranks, 1e-6 + 6e-6 * ranks, samples_s=[6e-6 * ranks, 8e-6 * ranks]) for ranks in range(2, 9)]
     made = ring(Runs(runs, basis, _in_one_cache))
-    lines, spreads, _, _ = made.sections[0].tables
+    lines, spreads, _ = made.sections[0].tables
     row = {
         name: cell.replace("\N{NO-BREAK SPACE}", " ")
         for name, cell in zip(lines.columns, lines.rows[0], strict=True)
@@ -67,31 +66,9 @@ def test_lines_give_the_latency_beside_that_of_a_pingpong(basis: Basis) -> None:
     assert spreads.rows[0][1:5] == ["2", "2", "14 µs", "2 µs"]
     assert made.runs[0]["largest_error_s"] == pytest.approx(2e-6)
     assert made.sections[0].figures[0].name == "app-ring-lines"
-    _, finding = made.findings
+    (finding,) = made.findings
     assert finding.text.startswith("In the ring of 2 to 8 processes a message takes 3 µs (95 %: ")
     assert finding.anchor == made.sections[0].id
-
-
-def test_both_rings_stand_beside_the_pingping_model_and_its_segments(basis: Basis) -> None:
-    """Blocking: 2 P links, by both models; non-blocking: a link and what a processor does, or 2 P as well."""
-    runs = [
-        ring_run(ranks, 2.5 * LINK_S * ranks, exchange=exchange)
-        for exchange in ("sendrecv", "nonblocking")
-        for ranks in range(2, 9)
-    ]
-    made = ring(Runs(runs, basis, _in_one_cache))
-    beside = made.sections[0].tables[-1]
-    rows = [dict(zip(beside.columns, row, strict=True)) for row in beside.rows]
-    assert [row["rings"] for row in rows] == ["sendrecv"] * 7 + ["nonblocking"] * 7
-    assert {row["P (both links)"] for row in rows if row["processes"] == "8"} == {format_time(16 * LINK_S)}
-    assert {row["error of that"].replace("\N{NO-BREAK SPACE}", " ") for row in rows} == {"−20 %"}
-    assert rows[6]["PingPing model"] == format_time(16 * LINK_S) != rows[13]["PingPing model"]
-    assert "Ring, sendrecv: the PingPing model is off by 20 % in the median of 7 rings." in [
-        finding.text.replace("\N{NO-BREAK SPACE}", " ") for finding in made.findings
-    ]
-    (legend,) = made.sections[0].figures[0].figure.legends
-    drawn = {text.get_text() for text in legend.get_texts()}
-    assert {"sendrecv: predicted (slowest-link)", "nonblocking: fitted, a line between breaks"} <= drawn
 
 
 def test_too_few_processes_for_a_line_leave_the_time_of_a_cycle() -> None:

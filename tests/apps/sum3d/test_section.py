@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from tests.factories import app_run
 
 from hockney.apps.sum3d.section import predicted_s
 from hockney.apps.sum3d.section import section as sum3d
-from hockney.importers import sum3d as importer
-from hockney.importers.base import Given
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Runs
 
@@ -83,8 +79,18 @@ def test_grids_stand_in_a_table_and_are_tested() -> None:
 
 
 def test_a_table_from_elsewhere_is_shown_and_tested() -> None:
-    text = (Path(__file__).parents[2] / "importers" / "data" / "sum3d_table.txt").read_text()
-    records = importer.read(Path("t"), text, Given()).apps
+    records = [
+        AppRecord.model_validate(
+            {
+                "operation": "sum3d", "ranks": 24, "time_s": (low_s + high_s) / 2, "low_s": low_s, "high_s": high_s,
+                "parameters": {
+                    "nx": 2400, "ny": 100, "nz": 100, "px": px, "py": 24 // px, "pz": 1, "split": "balanced",
+                },
+                "answer": {},
+            }
+        )
+        for px, low_s, high_s in ((24, 0.62277, 0.630782), (12, 0.624, 0.631), (8, 0.62446, 0.630308))
+    ]  # fmt: skip
     made = sum3d(Runs(records))
     assert made.warnings == []
     assert [row[1] for row in made.sections[0].tables[0].rows] == ["(24, 1, 1)", "(12, 2, 1)", "(8, 3, 1)"]

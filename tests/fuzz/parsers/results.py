@@ -8,7 +8,6 @@ from pathlib import Path
 from tests.fuzz.mutation import Text
 from tests.fuzz.parser import Parser, parsers
 from tests.importers import test_forms as forms
-from tests.importers import test_jacobi as jacobi
 from tests.importers import test_nccl_tests as nccl
 from tests.importers import test_pico as pico
 from tests.importers.reading import DATA
@@ -30,7 +29,6 @@ def seeds() -> Sequence[bytes]:
         pico.SUMMARY + "".join(pico.ROW.format("bcast", size, 4 * size) for size in (1, 8, 64)),
         pico.AGGREGATED + pico.AGGREGATED_ROW * 2,
         printed,
-        jacobi.CSV,
         *(forms.FORMS[form] for form in ("JSON in JSON", "notebook", "printed object", "quoted cells")),
     )
     return [*texts, *(text.encode() for text in more)]

@@ -1,4 +1,4 @@
-"""The answers of `hockney fit` and `hockney show`: a machine's models."""
+"""The answer of `hockney fit` and `hockney show`: a machine's models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NotRequired
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-from hockney.apps.ring.lines import RingComparison
 from hockney.machine.file import EntryLevel, MpiLibrary
 from hockney.models.base import Parameter, Quality, Regime
 from hockney.models.collectives.base import CollectiveQuality, CollectiveRegime
@@ -88,7 +87,7 @@ class ModelledCollective(TypedDict):
 
 
 class ShowAnswer(TypedDict):
-    """All models of a machine file, or those that were asked for."""
+    """All models of a machine file, or those that were asked for; `machine` is the file that holds them."""
 
     machine: str
     schema_version: int
@@ -100,16 +99,3 @@ class ShowAnswer(TypedDict):
     warnings: list[str]
     effects: list[Effect]
     collectives: list[ModelledCollective]
-
-
-class FitAnswer(ShowAnswer):
-    """The models that were fitted; `machine` is the file that holds them."""
-
-    rings: NotRequired[list[RingComparison]]
-
-
-class FittedRings(TypedDict):
-    """Of rings alone, no machine file is made."""
-
-    machine: None
-    rings: list[RingComparison]

@@ -7,7 +7,7 @@ from types import UnionType
 
 from pydantic.json_schema import JsonSchemaValue
 
-from hockney.api.answers.machine import FitAnswer, FittedRings, ShowAnswer
+from hockney.api.answers.machine import ShowAnswer
 from hockney.api.installation import DoctorAnswer, Lab, LabDown
 from hockney.api.joined import ImportAnswer, MergeAnswer
 from hockney.api.measured import MeasureAnswer, MeasurePlanned
@@ -28,10 +28,9 @@ from hockney.api.schedules import (
 from hockney.api.simulations import SimulatedCollective, SimulatedGoal
 from hockney.api.views import RunWarnings
 from hockney.apps.cg.run import CgRuns
-from hockney.apps.jacobi.predict import JacobiPrediction
+from hockney.apps.jacobi.predict import FormulaGrids
 from hockney.apps.jacobi.run import JacobiRuns
 from hockney.apps.pinning.run import PinningPlans, PinningRuns
-from hockney.apps.ring.fit import RingsEvaluation
 from hockney.apps.ring.predict import RingPredictions
 from hockney.apps.ring.run import RingRuns
 from hockney.apps.stencil.predict import GridsOfOneNumber, GridsOfSeveralNumbers
@@ -71,8 +70,8 @@ ANSWERS: dict[str, type | UnionType] = {
     "check": CheckAnswer,
     "diff": Difference,
     "doctor": DoctorAnswer,
-    "evaluate": MessagesEvaluation | CollectiveEvaluation | RingsEvaluation,
-    "fit": FitAnswer | FittedRings,
+    "evaluate": MessagesEvaluation | CollectiveEvaluation,
+    "fit": ShowAnswer,
     "identify": IdentifyAnswer,
     "import": ImportAnswer,
     "lab down": LabDown,
@@ -90,7 +89,7 @@ ANSWERS: dict[str, type | UnionType] = {
     "predict cg": GridsOfOneNumber | GridsOfSeveralNumbers,
     "predict datatype": DatatypeAnswer,
     "predict fft": FftAnswer,
-    "predict jacobi": JacobiPrediction,
+    "predict jacobi": GridsOfOneNumber | GridsOfSeveralNumbers | FormulaGrids,
     "predict profile": PredictedProfile | PredictedRun | PredictedRuns,
     "predict ring": RingPredictions,
     "predict sum3d": PredictedSum,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pydantic import Field
 
 from hockney.apps.stencil.answer import StencilAnswer
-from hockney.records.record import NotNegative, Positive
 
 
 class JacobiAnswer(StencilAnswer):
     """`mlups`: 10⁶ lattice updates per second; seconds are of all sweeps of a repetition, one entry a rank.
 
-    `stated_…`: λ and B of messages that the source of an imported run states beside it.
     The bound is there where it was measured: `stream_bandwidth_B_per_s` over `bytes_per_update`.
     """
 
@@ -26,5 +24,3 @@ class JacobiAnswer(StencilAnswer):
     bytes_per_update: float | None = None
     bound_mlups: float | None = None
     fraction_of_bound: float | None = None
-    stated_latency_s: NotNegative | None = None
-    stated_bandwidth_B_per_s: Positive | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -21,10 +21,7 @@ from hockney.errors import RequestError
 from hockney.fields import Option, Without
 from hockney.report.application import App, Question, apps
 from hockney.units import Extents, parse_time
-from hockney.words import listed
 
-Formula = Literal["weak_scaling_jacobi", "weak_scaling_jacobi_per_message"]
-FORMULAS: tuple[Formula, ...] = get_args(Formula)
 USUAL_CELLS = "200"
 
 
@@ -100,13 +97,12 @@ class JacobiStudy(StencilStudy):
 
 
 EXAMPLE = (
-    "hockney predict jacobi --serial-time 15.3276s --network 0.98us,12185MB/s --subdomain 1200 --grid 24x1x1 "
-    "--model weak_scaling_jacobi"
+    "hockney predict jacobi --serial-time 15.3276s --network 0.98us,12185MB/s --subdomain 1200 --grid 24x1x1"
 )
 
 
 class JacobiCase(StencilCase):
-    """Which sweeps are predicted, or by which formula."""
+    """Which sweeps are predicted."""
 
     operation: str = "jacobi"
     cells: Annotated[
@@ -117,22 +113,18 @@ class JacobiCase(StencilCase):
             read=parse_cells,
         ),
     ] = None
-    model: Annotated[Formula | None, Option(f"Formula in place of a simulation: {listed(FORMULAS)}.")] = None
     serial_time_s: Annotated[
         float | None,
         Option(
-            "What one rank takes for its subdomain alone, for a formula.",
+            "What one rank takes for its subdomain alone: weak scaling by a formula.",
             flags=("--serial-time",),
             read=parse_time,
         ),
     ] = None
 
 
-OF_FORMULAS = {
-    "model", "serial_time_s", "network", "subdomain", "grids", "ranks", "machine", "where", "system",
-    "mapping", "ppn",
-}  # fmt: skip
-"""Fields of a case that mean something for the formulas of --model."""
+OF_FORMULA = ("serial_time_s", "network", "subdomain", "grids", "ranks")
+"""Fields of a case that mean something for the formula."""
 
 
 APP = App(
@@ -153,15 +145,10 @@ APP = App(
 Each grid's exchange is simulated, message by message, with the machine's costs. The time of a cell comes from
 runs of `hockney run jacobi`, or from --cell-time. With --table communication is calibrated on them, too.
 
-With --model a formula is evaluated for --serial-time, --subdomain and --grid. Latency and bandwidth are those of
---network, or of --machine at the locality of neighbours.""",
+With --serial-time a formula of weak scaling is evaluated for --subdomain, --grid and --network instead.""",
         "hockney predict jacobi --size 800 --ranks 48 --grid all --cell-time 0.9ns\n"
         "hockney predict jacobi --size 800 --ranks 48 --grid all --table folder --machine machine.json --json\n"
-        f"{EXAMPLE} --json\n"
-        "hockney predict jacobi --serial-time 15.3276s --network 0.98us,12185MB/s --subdomain 1200 "
-        "--ranks 48 --grid all --model weak_scaling_jacobi_per_message\n"
-        "hockney predict jacobi --model weak_scaling_jacobi --serial-time 15.3276s --subdomain 1200 --machine "
-        "orfeo_thin --where locality=network --grid 12x1x1 --grid 24x1x1",
+        f"{EXAMPLE} --json",
         {"case": JacobiCase},
     ),
     unit="a sweep",

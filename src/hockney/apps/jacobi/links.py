@@ -1,10 +1,9 @@
-"""Latency and bandwidth for the formulas of Jacobi, from a machine file, by the locality of neighbours."""
+"""Latency and bandwidth for the formula of Jacobi, from a machine file, by the locality of neighbours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 
-from hockney.apps.jacobi.printed import NO_MESSAGES, Links
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.stencil import Stencil
 from hockney.errors import RequestError
@@ -12,16 +11,32 @@ from hockney.machine.file import Machine
 from hockney.machine.formula import bandwidth, latency
 from hockney.machine.placement import Placement
 from hockney.machine.select import select_entry, title
-from hockney.models.base import preferred_model
+from hockney.models.base import Parameter, preferred_model
 from hockney.records.record import LOCALITIES, Locality
+from hockney.units import format_rate, format_time
 
 
-def links_of(machine: Machine, locality: str, where: Mapping[str, str]) -> Links:
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Of messages between neighbours: λ in s and B in B/s with their intervals; `origin` in words."""
+
+    latency_s: Parameter
+    bandwidth_B_per_s: Parameter
+    origin: str
+
+    @property
+    def words(self) -> str:
+        """Both numbers, and where they come from."""
+        latency, rate = format_time(self.latency_s.value), format_rate(self.bandwidth_B_per_s.value)
+        return f"λ = {latency}, B = {rate}: {self.origin}"
+
+
+def links_of(machine: Machine, locality: str) -> Links:
     """λ = T(0) and B = lim n/T(n) of the file's ping-pong at a locality, by its preferred model.
 
     RequestError where the file has no such message, or one whose time does not grow with its size.
     """
-    filters = {**where, "operation": "pingpong", **({"locality": locality} if locality else {})}
+    filters = {"operation": "pingpong", **({"locality": locality} if locality else {})}
     entry = select_entry(machine, filters)
     name = preferred_model(entry.fits)
     rate = None if name is None else bandwidth(entry, entry.fits[name])
@@ -32,42 +47,23 @@ def links_of(machine: Machine, locality: str, where: Mapping[str, str]) -> Links
     return Links(latency(entry.fits[name]), rate, f"{title(entry)}, by {name}")
 
 
-class FormulaLinks:
-    """λ and B of each grid from a machine file: at the locality that is named, else where its ranks are."""
+def locality_of(machine: Machine, place: Placement | None, grid: Grid) -> str:
+    """Where neighbours are; inside a node else the nearest measured farther out, else farther in.
 
-    def __init__(self, machine: Machine, named: str = "", where: Mapping[str, str] | None = None) -> None:
-        self._machine, self._named, self._where = machine, named, dict(where or {})
-        self._links: dict[str, Links] = {}
-
-    def __call__(self, grid: Grid, place: Placement | None) -> Links:
-        """RequestError where neither a place nor the file tells the locality. One rank sends no messages."""
-        if grid.ranks == 1:
-            return NO_MESSAGES
-        locality = self._named or self._measured(place, grid)
-        if locality not in self._links:
-            self._links[locality] = links_of(self._machine, locality, self._where)
-        return self._links[locality]
-
-    def _measured(self, place: Placement | None, grid: Grid) -> str:
-        """Where neighbours are; inside a node else the nearest measured farther out, else farther in.
-
-        Without a place the only locality of the file; empty where it names none.
-        """
-        known = {entry.locality for entry in self._machine.point_to_point if entry.operation == "pingpong"}
-        words = [word for word in LOCALITIES if word in known]
-        apart = None if place is None else farthest(place, grid)
-        inside = [LOCALITIES.index(word) for word in words if word != "network"]
-        if apart is not None and (apart in words or apart == "network"):
-            return apart
-        if apart is not None and inside:
-            at = LOCALITIES.index(apart)
-            return LOCALITIES[min(inside, key=lambda index: (index < at, abs(index - at)))]
-        if len(known) < 2:
-            return words[0] if words else ""
-        raise RequestError(
-            f"neighbours may be {', '.join(words)} apart: each has a latency and a bandwidth of its own",
-            f"say which with --locality {words[0]}, or where ranks are with --system",
-        )
+    Without a place the only locality of the file, empty where it names none; RequestError where it has several.
+    """
+    known = {entry.locality for entry in machine.point_to_point if entry.operation == "pingpong"}
+    words = [word for word in LOCALITIES if word in known]
+    apart = None if place is None else farthest(place, grid)
+    inside = [LOCALITIES.index(word) for word in words if word != "network"]
+    if apart is not None and (apart in words or apart == "network"):
+        return apart
+    if apart is not None and inside:
+        at = LOCALITIES.index(apart)
+        return LOCALITIES[min(inside, key=lambda index: (index < at, abs(index - at)))]
+    if len(known) < 2:
+        return words[0] if words else ""
+    raise RequestError(f"neighbours may be {', '.join(words)} apart: each has a latency of its own", "")
 
 
 def farthest(placement: Placement, grid: Grid) -> Locality | None:

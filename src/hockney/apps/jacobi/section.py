@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
 from hockney.apps.jacobi.answer import JacobiAnswer
-from hockney.apps.jacobi.app import APP, Formula
-from hockney.apps.jacobi.links import FormulaLinks
-from hockney.apps.jacobi.printed import (
-    MODELS,
-    NO_MESSAGES,
-    HaloModel,
-    Links,
-    PrintedPrediction,
-    WeakScalingCase,
-    predict,
-)
+from hockney.apps.jacobi.app import APP
+from hockney.apps.jacobi.links import Links, links_of, locality_of
+from hockney.apps.jacobi.printed import PrintedPrediction, WeakScalingCase, predict
 from hockney.apps.stencil.runs import reported_run, simulated_s
 from hockney.apps.stencil.scaling import MeasuredGrid, ScalingTable, add_scaling, scaling_tables
 from hockney.errors import RequestError
@@ -29,8 +21,6 @@ from hockney.report.run_tables import Column, ReportedRun, signed_percent, table
 from hockney.report.tables import Table
 from hockney.units import percent
 
-MODEL: Formula = "weak_scaling_jacobi"
-"""The formula that the page sets beside weak scaling."""
 ABOUT_TABLES = (
     "P: 10⁶ lattice updates per second, N·P₁/P: what N ranks lose, 1 is nothing. The formula is T_c = c/B + k·λ "
     "with c = 16·k·L² B beside the time T_s that one rank takes for its cube of L³ cells."
@@ -54,9 +44,9 @@ def section(runs: Runs) -> Contribution:
     contribution = runs_section.section(APP, runs, reported, simulated_s)
     page = contribution.sections[0]
     tables = scaling_tables([record for record in runs.records if is_readable(record, JacobiAnswer)])
-    compared = beside_formula(tables, runs)
+    compared = [compare(each, links_of_machine(runs)) for each in tables]
     page.tables += [beside.shown() for beside in compared]
-    sources = dict.fromkeys(origin for beside in compared for origin in beside.links)
+    sources = dict.fromkeys(row.links.words for beside in compared for row in beside.rows if row.links)
     notes = [ABOUT_TABLES if compared else "", f"Used: {'; '.join(sources)}." if sources else ""]
     notes += [
         f"Without the formula: {why}." for why in dict.fromkeys(why for it in compared for why in it.lacking)
@@ -66,51 +56,28 @@ def section(runs: Runs) -> Contribution:
     return contribution
 
 
-def beside_formula(tables: Sequence[ScalingTable], runs: Runs) -> list[Compared]:
-    """The tables beside the formula, with the λ and B that a table states or the machine file has."""
-    basis = runs.basis
-    links: dict[tuple[str, str, str], FormulaLinks] = {}
+LinksOf = Callable[[MeasuredGrid], Links]
+"""λ and B of a run; RequestError where nothing says them."""
 
-    def links_of(run: MeasuredGrid) -> Links:
-        if (stated := stated_links(run.record)) is not None:
-            return stated
+
+def links_of_machine(runs: Runs) -> LinksOf:
+    """Those of the machine file."""
+    basis = runs.basis
+
+    def links(run: MeasuredGrid) -> Links:
         if basis is None:
             raise RequestError("there is no machine file", "")
         if why := basis.refused(run.record):
             raise RequestError(why, "")
-        launched = (run.record.mpi, run.record.variant, run.record.mapping)
-        if launched not in links:
-            links[launched] = FormulaLinks(basis.of(run.record))
-        return links[launched](run.grid, basis.placement(run.record))
+        machine = basis.of(run.record)
+        return links_of(machine, locality_of(machine, basis.placement(run.record), run.grid))
 
-    return [compare(table, MODELS[MODEL], links_of) for table in tables]
+    return links
 
 
 def side_of(table: ScalingTable) -> int | None:
     """L, where each rank has a cube."""
     return table.cells.x if table.is_weak and len(set(table.cells)) == 1 else None
-
-
-def case_of(table: ScalingTable, links: Links) -> WeakScalingCase | None:
-    """What the formula starts from; None without a cube, or without a run on one rank."""
-    side = side_of(table)
-    if side is None or table.alone is None:
-        return None
-    serial_s = side**3 / (1e6 * table.alone.mlups.value)
-    return WeakScalingCase(side, serial_s, links.latency_s.value, links.bandwidth_B_per_s.value)
-
-
-def stated_links(record: AppRecord) -> Links | None:
-    """λ and B that the source of an imported run states beside it."""
-    said = record.answer.read_as(JacobiAnswer)
-    latency_s, bandwidth_B_per_s = said.stated_latency_s, said.stated_bandwidth_B_per_s
-    if latency_s is None or bandwidth_B_per_s is None:
-        return None
-    return Links.given(latency_s, bandwidth_B_per_s, "what the table states")
-
-
-LinksOf = Callable[[MeasuredGrid], Links]
-"""λ and B of a run; RequestError where nothing says them."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +86,7 @@ class ComparedGrid:
 
     run: MeasuredGrid
     predicted: PrintedPrediction | None
+    links: Links | None
 
     @property
     def error(self) -> float | None:
@@ -133,12 +101,6 @@ class Compared:
     table: ScalingTable
     rows: list[ComparedGrid]
     lacking: list[str]
-
-    @property
-    def links(self) -> list[str]:
-        """The different λ and B behind the rows, in words."""
-        links = [row.predicted.links for row in self.rows if row.predicted is not None]
-        return list(dict.fromkeys(link.words for link in links if link is not None and link is not NO_MESSAGES))
 
     @property
     def errors(self) -> tuple[list[float], list[float]]:
@@ -181,16 +143,20 @@ COLUMNS: list[Column[ComparedGrid]] = [
 ]
 
 
-def compare(table: ScalingTable, model: HaloModel, links_of: LinksOf) -> Compared:
-    """The runs of a table beside P by the formula."""
+def compare(table: ScalingTable, links_of_run: LinksOf) -> Compared:
+    """The runs of a table beside P by the formula, where each rank has a cube and one rank was measured."""
     rows: list[ComparedGrid] = []
     lacking: list[str] = []
+    side = side_of(table)
     for run in table.runs:
-        predicted = None
-        try:
-            if case_of(table, NO_MESSAGES) is not None and (case := case_of(table, links := links_of(run))):
-                predicted = predict(model, case, run.grid, links)
-        except RequestError as refused:
-            lacking.append(refused.message)
-        rows.append(ComparedGrid(run, predicted))
+        predicted = links = None
+        if side is not None and table.alone is not None:
+            serial_s = side**3 / (1e6 * table.alone.mlups.value)
+            try:
+                links = links_of_run(run)
+                rates = links.latency_s.value, links.bandwidth_B_per_s.value
+                predicted = predict(WeakScalingCase(side, serial_s, *rates), run.grid)
+            except RequestError as refused:
+                lacking.append(refused.message)
+        rows.append(ComparedGrid(run, predicted, links))
     return Compared(table, rows, list(dict.fromkeys(lacking)))

@@ -68,8 +68,6 @@ class RingStudy(BaseModel):
         Option("Form of the output: table, or lines of each process (messages, hops).", flags=("--format",)),
     ] = "table"
     csv: Annotated[Path | None, Option("CSV file with the statistics of every process, in µs.")] = None
-    machine: Annotated[Path | None, Option("Machine file whose prediction stands beside the measurement.")] = None
-    model: Annotated[Model, Option(f"Model of a cycle: {listed(get_args(Model))}.")] = OURS
     figure: Annotated[Path | None, Option("Picture of time against ranks: .svg, .png or .html.")] = None
     map_by: Annotated[
         list[MapBy],
@@ -140,7 +138,7 @@ Over several numbers of processes, lines are fitted, with breaks where the place
 node. Half the slope is the latency of a message.""",
         "hockney run ring --ranks 4 --format messages\n"
         "hockney run ring --ranks 1-24 --map-by core,node -o FOLDER --csv ring.csv\n"
-        "hockney run ring --ranks 1-24 --exchange sendrecv,nonblocking --machine machine.json --figure ring.png",
+        "hockney run ring --ranks 1-24 --exchange sendrecv,nonblocking --figure ring.png",
         {"study": RingStudy, "launching": Annotated[AppLaunching, Without("ranks", "map_by")]},
     ),
     predict=Question(

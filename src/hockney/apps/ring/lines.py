@@ -5,23 +5,19 @@ One process more sends two messages more, one after the other: T(P + 1) = T(P) +
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
 from hockney.apps.ring.app import BOTH_AT_ONCE
-from hockney.apps.ring.model import Link, RingPrediction, predict
-from hockney.apps.ring.rings import RingRun, RingSeries
-from hockney.errors import RequestError
+from hockney.apps.ring.model import Link
+from hockney.apps.ring.rings import RingSeries
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.boundaries import Boundary, begins
 from hockney.models.over_ranks.segments import Segment, Segments
 from hockney.records.record import LOCALITIES, Locality
-from hockney.statistics import Array
 from hockney.units import counted, format_time
 
 Estimate = tuple[float | None, float | None, float | None]
@@ -130,28 +126,15 @@ def largest_error_s(samples_s: Sequence[float]) -> float | None:
     return (max(samples_s) - min(samples_s)) / 2 if len(samples_s) > 1 else None
 
 
-def predicted_s(fitted: Segments, ranks: Array) -> Array:
-    """The lines at other numbers of processes, shape of `ranks`; between two lines, the line from end to end."""
-    ends = [float(p) for segment in fitted.segments for p in (segment.first, segment.last)]
-    values: list[float] = []
-    for segment in fitted.segments:
-        at = segment.at(np.array([segment.first, segment.last], dtype=np.float64))
-        values += [math.nan, math.nan] if at is None else at.tolist()
-    return np.interp(ranks, ends, values, left=math.nan, right=math.nan)
-
-
 @dataclass(frozen=True)
 class RingPoint:
-    """A run beside its prediction, where there is one."""
+    """A run, and how far its neighbours are apart."""
 
     ranks: int
     time_s: float
     low_s: float | None
     high_s: float | None
     localities: list[str]
-    predicted: RingPrediction | None
-    predicted_over_measured: float | None
-    run: Annotated[RingRun, Field(exclude=True)]
 
 
 @dataclass(frozen=True)
@@ -163,7 +146,7 @@ class TestedBoundary(Boundary):
 
 @dataclass(frozen=True)
 class RingComparison:
-    """A curve, its points beside what is predicted of them, and the lines between its breaks."""
+    """A curve, its points, and the lines between its breaks."""
 
     system: str
     mpi: str
@@ -176,40 +159,10 @@ class RingComparison:
     boundaries: list[TestedBoundary]
     curve: Annotated[RingSeries, Field(exclude=True)]
     fitted: Annotated[Segments | None, Field(exclude=True)]
-    link_of: Annotated[Callable[[Locality], Link] | None, Field(exclude=True)]
 
 
-def compared(
-    curves: Sequence[RingSeries],
-    link_of: Callable[[Locality], Link] | None,
-    model: str,
-    notes: list[str],
-    pingpong: PingPong | None = None,
-) -> list[RingComparison]:
-    """Each curve with its lines and, where there are links, its predictions for the neighbours that it had.
-
-    Why a run is not predicted is added to `notes`, once.
-    """
-
-    def point(run: RingRun, exchange: str) -> RingPoint:
-        predicted = None
-        try:
-            predicted = None if link_of is None else predict(run.localities, link_of, exchange, model)
-        except RequestError as error:
-            if error.message not in notes:
-                notes.append(error.message)
-        record = run.record
-        return RingPoint(
-            record.ranks,
-            record.time_s,
-            record.low_s,
-            record.high_s,
-            sorted(set(run.localities)),
-            predicted,
-            None if predicted is None else predicted.time_s / record.time_s,
-            run,
-        )
-
+def compared(curves: Sequence[RingSeries], pingpong: PingPong | None = None) -> list[RingComparison]:
+    """Each curve with its lines."""
     comparisons = []
     for curve in curves:
         fitted = curve.fitted()
@@ -217,9 +170,13 @@ def compared(
             TestedBoundary(**vars(boundary), breaks=breaks)
             for boundary, breaks in (fitted.examined.items() if fitted else ())
         ]
-        points = [point(run, curve.name.exchange) for run in curve.runs]
+        records = [run.record for run in curve.runs]
+        points = [
+            RingPoint(record.ranks, record.time_s, record.low_s, record.high_s, sorted(set(run.localities)))
+            for record, run in zip(records, curve.runs, strict=True)
+        ]
         lines = [latency_line(curve, segment, pingpong) for segment in (fitted.segments if fitted else [])]
-        comparisons.append(RingComparison(*curve.name, points, lines, tested, curve, fitted, link_of))
+        comparisons.append(RingComparison(*curve.name, points, lines, tested, curve, fitted))
     return comparisons
 
 

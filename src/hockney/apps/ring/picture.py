@@ -1,8 +1,7 @@
-"""The ring's time against the number of processes: measured, the lines between breaks, and what was predicted."""
+"""The ring's time against the number of processes: measured, and the lines between breaks."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,10 +21,10 @@ MOST_NAMED = 12
 ABSOLUTE = Style(QUIET, (1.5, 1.5), "")
 
 
-def ring(curves: Mapping[str, RingComparison], model: str, name: str = "ring") -> Drawing:
-    """One panel: dots with intervals measured, solid lines fitted, dotted ones predicted by `model`."""
+def ring(curves: Mapping[str, RingComparison], name: str = "ring") -> Drawing:
+    """One panel: dots with intervals measured, solid lines fitted."""
     looks = styles(list(curves))
-    lines = [line for title, curve in curves.items() for line in _lines(title, curve, looks[title], model)]
+    lines = [line for title, curve in curves.items() for line in _lines(title, curve, looks[title])]
     if any(line.style is ABSOLUTE for line in lines):
         lines.append(Line("fitted to absolute residuals", NOTHING, NOTHING, style=ABSOLUTE, width=0.9))
     marks = [
@@ -64,15 +63,10 @@ def _boundaries(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int, Lo
     return {place: names for place, names in whose.items() if place[1] in firsts}
 
 
-def _lines(name: str, curve: RingComparison, look: Style, model: str) -> Iterator[Line]:
+def _lines(name: str, curve: RingComparison, look: Style) -> Iterator[Line]:
     ranks = np.array([point.ranks for point in curve.points], dtype=np.float64)
-    time_s, low_s, high_s, predicted_s = np.array(
-        [
-            (point.time_s, point.low_s, point.high_s, point.predicted.time_s if point.predicted else None)
-            for point in curve.points
-        ],
-        dtype=np.float64,
-    ).T
+    times_s = [(point.time_s, point.low_s, point.high_s) for point in curve.points]
+    time_s, low_s, high_s = np.array(times_s, dtype=np.float64).T
     yield Line(f"{name}: measured", ranks, time_s, low_s, high_s, look, width=0, dots=3.6, order=5)
     label = f"{name}: fitted, a line between breaks"
     for segment in [] if curve.fitted is None else curve.fitted.segments:
@@ -82,11 +76,8 @@ def _lines(name: str, curve: RingComparison, look: Style, model: str) -> Iterato
             yield Line(label, ends, line_s, style=Style(look.colour, (), ""), width=1.3)
             yield Line("", ends, absolute_s, style=ABSOLUTE, width=0.9, order=4)
             label = ""
-    if not all(map(math.isnan, predicted_s)):
-        dotted = Style(look.colour, (1.2, 1.4), "")
-        yield Line(f"{name}: predicted ({model})", ranks, predicted_s, style=dotted, width=1.6)
 
 
-def write(path: Path, curves: Mapping[str, RingComparison], model: str) -> None:
+def write(path: Path, curves: Mapping[str, RingComparison]) -> None:
     """Draw `ring` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
-    write_drawing(path, lambda: ring(curves, model))
+    write_drawing(path, lambda: ring(curves))

@@ -1,4 +1,4 @@
-"""`hockney run ring`: rings of several numbers of processes, their lines, and predictions beside them."""
+"""`hockney run ring`: rings of several numbers of processes, and their lines."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from hockney import writing
 from hockney.apps.launched import Launched, Told, records
 from hockney.apps.repetitions import repetitions
 from hockney.apps.ring.app import RingStudy
-from hockney.apps.ring.lines import RingComparison, RingPoint, compared, in_words
-from hockney.apps.ring.model import MachineLinks
+from hockney.apps.ring.lines import RingComparison, compared, in_words
 from hockney.apps.ring.picture import write
-from hockney.apps.ring.rings import (
-    of_records,
-    process_lines,
-    statistics_csv,
-)
+from hockney.apps.ring.rings import RingRun, of_records, process_lines, statistics_csv
 from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
-from hockney.machine.file import load
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.app_record import AppRecord
@@ -40,12 +34,10 @@ from hockney.units import format_time
 
 @dataclass(frozen=True)
 class RingRuns(AppAnswer):
-    """Runs of rings, and their curves; `model` is what predicts them, None without a machine file."""
+    """Runs of rings, and their curves."""
 
     runs: list[AppRecord]
-    model: str | None
     curves: list[RingComparison]
-    notes: list[str]
     csv: Path | None
     figure: Path | None
     form: Annotated[str, Field(exclude=True)]
@@ -54,12 +46,11 @@ class RingRuns(AppAnswer):
         """A table and the lines of each curve, or lines of each process; then what was written."""
         for comparison in self.curves:
             if self.form == "table":
-                yield _table(comparison, self.model)
+                yield _table(comparison)
                 yield from in_words(comparison)
             else:
                 for run in comparison.curve.runs:
                     yield from process_lines(run, self.form)
-        yield from self.notes
         for path in filter(None, (self.csv, self.figure)):
             yield f"wrote {path}"
 
@@ -90,7 +81,6 @@ def asking(study: RingStudy, places: Places, launched: Launched) -> Asking[AppRe
 
 def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
     """Every ring on a launch for each mapping; files are written before it answers."""
-    links = MachineLinks(load(study.machine)) if study.machine else None
     if study.figure is not None:
         checked_ending(study.figure)
     for path in filter(None, (study.csv, study.figure)):
@@ -106,34 +96,26 @@ def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
         )
     ]
     curves = of_records(runs, lambda record: places[record.launch, record.ranks])
-    notes: list[str] = []
-    comparisons = compared(curves, links, study.model, notes, links.pingpong if links else None)
+    comparisons = compared(curves)
     if study.csv is not None:
         writing.replace(study.csv, statistics_csv(curves))
     if study.figure is not None:
-        write(study.figure, {curve.curve.title: curve for curve in comparisons}, study.model)
+        write(study.figure, {curve.curve.title: curve for curve in comparisons})
     return RingRuns(
         [ring.record for curve in curves for ring in curve.runs],
-        study.model if links else None,
         comparisons,
-        notes + (links.notes if links else []),
         study.csv,
         study.figure,
         study.form,
     )
 
 
-def _table(comparison: RingComparison, model: str | None) -> Table:
-    columns: list[Column[RingPoint]] = [
-        Column("processes", lambda point: str(point.ranks)),
-        Column("cycle", lambda point: format_time(point.time_s)),
-        Column("95 % interval", lambda point: interval(point.low_s, point.high_s)),
-        Column("cycles", lambda point: str(point.run.answer.cycles or "")),
-        Column("a hop", lambda point: format_time(point.time_s / point.ranks)),
+def _table(comparison: RingComparison) -> Table:
+    columns: list[Column[RingRun]] = [
+        Column("processes", lambda run: str(run.record.ranks)),
+        Column("cycle", lambda run: format_time(run.record.time_s)),
+        Column("95 % interval", lambda run: interval(run.record.low_s, run.record.high_s)),
+        Column("cycles", lambda run: str(run.answer.cycles or "")),
+        Column("a hop", lambda run: format_time(run.record.time_s / run.record.ranks)),
     ]
-    if model is not None:
-        columns += [
-            Column(model, lambda point: format_time(point.predicted.time_s) if point.predicted else ""),
-            Column("predicted / measured", lambda point: f"{point.predicted_over_measured or 0:.3g}"),
-        ]
-    return table(comparison.curve.title, comparison.points, columns)
+    return table(comparison.curve.title, comparison.curve.runs, columns)

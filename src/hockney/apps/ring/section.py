@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from statistics import median
 
 from hockney.apps.ring.answer import RingAnswer
-from hockney.apps.ring.app import APP, OURS, TWO_LINKS
+from hockney.apps.ring.app import APP
 from hockney.apps.ring.lines import (
     LatencyLine,
     RingComparison,
-    RingPoint,
     compared,
     largest_error_s,
     signed,
     unbroken,
 )
-from hockney.apps.ring.model import MachineLinks, RingPrediction, around, predict
+from hockney.apps.ring.model import MachineLinks, around, predict
 from hockney.apps.ring.picture import ring as drawing
 from hockney.apps.ring.rings import RingSeries, around_of, of_records
 from hockney.errors import RequestError
@@ -25,22 +23,17 @@ from hockney.models.over_ranks.boundaries import begins
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Basis, Contribution, Runs, is_readable, page_id
-from hockney.report.findings import Finding, Verdict, certainty
+from hockney.report.findings import Finding, certainty
 from hockney.report.marks import percent
-from hockney.report.run_tables import Column, ReportedRun, interval, signed_percent, table
+from hockney.report.run_tables import Column, ReportedRun, interval, table
 from hockney.report.tables import Table
-from hockney.units import counted, format_time
+from hockney.units import format_time
 
 ANCHOR = page_id("ring")
 MOST_CURVES = 6
 """In one figure."""
-GOOD_ERROR = 0.1
-"""Of the PingPing model: beyond, look at what it leaves out."""
 MOST_SPREADS = 60
 """Rows of the table of spreads; the data of `--json` and the CSV files have all."""
-
-
-Beside = tuple[RingComparison, RingPoint, tuple[RingPrediction | None, RingPrediction | None]]
 
 
 def reported(record: AppRecord) -> ReportedRun:
@@ -72,9 +65,6 @@ def section(runs: Runs) -> Contribution:
     known = [run for run in runs.records if run.time_s > 0 and is_readable(run, RingAnswer)]
     series = of_records(known, runs.place_of)
     every = [_compared(curve, runs.basis) for curve in series]
-    contribution.findings += [finding for finding in map(of_model, every) if finding]
-    if (beside := _beside(every)).rows:
-        page.tables.append(beside)
     comparisons = [comparison for comparison in every if any(line.latency_s for line in comparison.segments)]
     if not comparisons:
         contribution.findings += without_lines([comparison.curve for comparison in every])
@@ -83,7 +73,7 @@ def section(runs: Runs) -> Contribution:
     named = {comparison.curve.title_among(curves): comparison for comparison in comparisons}
     for number, start in enumerate(range(0, len(named), MOST_CURVES)):
         name = f"app-ring-lines-{number + 1}" if number else "app-ring-lines"
-        page.figures.insert(number, drawing(dict([*named.items()][start : start + MOST_CURVES]), OURS, name))
+        page.figures.insert(number, drawing(dict([*named.items()][start : start + MOST_CURVES]), name))
     page.tables[:0] = [shown for shown in (_lines(named), _spreads(named)) if shown.rows]
     without = [f"{name}: {place}." for name, each in named.items() for place in unbroken(each)]
     page.note = " ".join(filter(None, [page.note, *without]))
@@ -92,54 +82,11 @@ def section(runs: Runs) -> Contribution:
 
 
 def _compared(curve: RingSeries, basis: Basis | None) -> RingComparison:
-    """The lines of a curve, beside ping-pongs and the PingPing model of its own library and variant."""
+    """The lines of a curve, beside ping-pongs of its own library and variant."""
     first, links = curve.runs[0].record, None
     with suppress(RequestError):
         links = MachineLinks(basis.of(first)) if basis is not None and not basis.refused(first) else None
-    return compared([curve], links, OURS, [], links.pingpong if links else None)[0]
-
-
-def _beside(curves: Sequence[RingComparison]) -> Table:
-    """Each ring beside the PingPing model, ours and that of both links of the process with the most."""
-    rows = [
-        (curve, point, (point.predicted, predict(point.run.localities, curve.link_of, curve.exchange, TWO_LINKS)))
-        for curve in curves
-        for point in curve.points
-        if point.predicted is not None and curve.link_of is not None
-    ]
-    titles = [curve.curve for curve in curves]
-
-    def time(row: Beside, model: int) -> str:
-        return format_time(predicted.time_s) if (predicted := row[2][model]) else ""
-
-    def error(row: Beside, model: int) -> str:
-        return signed_percent(predicted.time_s / row[1].time_s - 1) if (predicted := row[2][model]) else ""
-
-    columns: list[Column[Beside]] = [
-        Column("rings", lambda row: row[0].curve.title_among(titles), is_text=True),
-        Column("processes", lambda row: str(row[1].ranks)),
-        Column("cycle", lambda row: format_time(row[1].time_s)),
-        Column("PingPing model", lambda row: time(row, 0)),
-        Column("its error", lambda row: error(row, 0)),
-        Column("P (both links)", lambda row: time(row, 1)),
-        Column("error of that", lambda row: error(row, 1)),
-    ]
-    return table("Rings beside the PingPing model; a link is λ + n/b, PingPing's time of 4 B", rows, columns)
-
-
-def of_model(comparison: RingComparison) -> Finding | None:
-    """How far off the PingPing model is of a curve; None where it predicts nothing."""
-    errors = [
-        abs(point.predicted_over_measured - 1) for point in comparison.points if point.predicted_over_measured
-    ]
-    if not errors:
-        return None
-    text = (
-        f"Ring, {comparison.exchange}: the PingPing model is off by {percent(median(errors))} in the median of "
-        f"{counted(len(errors), 'ring')}."
-    )
-    verdict: Verdict = "good" if median(errors) <= GOOD_ERROR else "look"
-    return Finding(text, ANCHOR, 0.65, "PingPing model", verdict)
+    return compared([curve], links.pingpong if links else None)[0]
 
 
 def findings(curves: dict[str, RingComparison]) -> list[Finding]:
