@@ -2,22 +2,18 @@
 // alone.
 //
 //   app operation=sum3d ranks=4 nx=40 ny=30 nz=20 px=2 py=2 pz=1 split=balanced packed=0 seed=1 cycles=1
-//       memory_bandwidth_B_per_s=1e10 generate=0 fresh=0 repetitions=0 least_samples=6 budget_s=1
-//       tolerance=0.01
+//       memory_bandwidth_B_per_s=1e10 repetitions=0 least_samples=6 budget_s=1 tolerance=0.01
 //
 // One repetition is `cycles` times both scatters, the sum and the gather; its time is that of one cycle.
 // `packed` is for blocks: rank 0 copies them together itself. The bandwidth is that of a simulated host; a
-// real one measures its own. `generate`: each cycle begins with rank 0 making the elements anew; `fresh`:
-// each cycle has new memory for every rank's parts. Programs that loop over all that they do have both.
+// real one measures its own.
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <new>
 
 #include "../clock.hpp"
 #include "../placement.hpp"
@@ -37,15 +33,11 @@ using sum3d::Transfer;
 constexpr double summed_B = 3 * sizeof(double);
 constexpr long most_cycles = 1000000;
 constexpr int triads = 15;
-constexpr int fresh_tries = 7;
 // A triad is repeated until it has moved so many elements, or the clock would be too coarse for it.
 constexpr long least_moved = 1 << 20;
 
-// Calls of the C library's rand() that are timed.
-constexpr long drawn = 1 << 18;
-
-enum Part { generate_part, scatter_part, compute_part, gather_part, pack_part, parts };
-constexpr const char* part_names[parts] = {"generate_s", "scatter_s", "compute_s", "gather_s", "pack_s"};
+enum Part { scatter_part, compute_part, gather_part, pack_part, parts };
+constexpr const char* part_names[parts] = {"scatter_s", "compute_s", "gather_s", "pack_s"};
 
 // Element `index` of matrix `which`, uniform in [−1, 1): any rank can tell what it should have got.
 double element(long seed, int which, long index) {
@@ -76,8 +68,7 @@ struct Unmap {
 };
 using Memory = std::unique_ptr<double[], Unmap>;
 
-// Memory that nobody has written to; null where there is none. Its pages are the system's, for the C library
-// keeps what was freed, and would hand out pages again that were written to.
+// Memory that nobody has written to; null where there is none.
 Memory reserved(long elements) {
     const std::size_t length_B = sizeof(double) * static_cast<std::size_t>(std::max(elements, 1L));
     void* begin = mmap(nullptr, length_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -97,8 +88,6 @@ class Sum3d {
             throw BadRequest("packed must be 0, or 1 for blocks");
         MPI_Comm_rank(comm, &rank_);
         mine_ = layout_.elements(rank_);
-        generates_ = flag(request, "generate");
-        is_fresh_ = flag(request, "fresh");
         allocate(packed == 1);
         if (!layout_.is_blocks())
             transfer_ = sum3d::by_pieces(layout_, comm);
@@ -117,7 +106,6 @@ class Sum3d {
         const double mean_s = (now_s() - start_s) / static_cast<double>(cycles_);
         for (int part = 0; part < parts; ++part)
             seconds_[part].push_back({seconds[part] / static_cast<double>(cycles_), false});
-        if (!is_simulated) apart();
         return mean_s;
     }
 
@@ -126,14 +114,6 @@ class Sum3d {
         for (int part = 0; part < parts; ++part) {
             seconds_[part].erase(seconds_[part].begin());
             record.add(part_names[part], gather(summarise(seconds_[part]).median_s, comm_));
-        }
-        if (is_simulated) return;
-        for (int part = 0; part <= parts; ++part) {
-            apart_[part].erase(apart_[part].begin());
-            const Summary summary = summarise(apart_[part]);
-            record.add(std::string("apart_") + (part < parts ? part_names[part] : "time_s"),
-                       summary.median_s);
-            if (part == parts) record.add("apart_low_s", summary.low_s).add("apart_high_s", summary.high_s);
         }
     }
 
@@ -175,44 +155,6 @@ class Sum3d {
         return summed_B * static_cast<double>(mine_) / summarise(samples).median_s;
     }
 
-    // Of making both matrices on rank 0, whose memory is there; 0 on the others.
-    double generation_s() {
-        if (is_simulated) return 0;
-        const double start_s = now_s();
-        generate();
-        return rank_ == 0 ? now_s() - start_s : 0;
-    }
-
-    // Of a random double by the C library, one after another.
-    double rand_s() const {
-        if (is_simulated) return 0;
-        double sum = 0;
-        const double start_s = now_s();
-        for (long i = 0; i < drawn; ++i) sum += static_cast<double>(std::rand()) / RAND_MAX;
-        const double each_s = (now_s() - start_s) / static_cast<double>(drawn);
-        return sum > 0 ? each_s : 0;
-    }
-
-    // What the first write into new memory for one part takes beyond the second, while all ranks do the same:
-    // median of some.
-    double fresh_s() {
-        if (is_simulated) return 0;
-        std::vector<Sample> samples;
-        for (int i = 0; i < fresh_tries; ++i) {
-            MPI_Barrier(comm_);
-            const Memory part = reserved(mine_);
-            if (!part) continue;
-            double seconds[2];
-            for (double& pass_s : seconds) {
-                const double start_s = now_s();
-                triad(a_part_.get(), b_part_.get(), 1, part.get(), mine_);
-                pass_s = now_s() - start_s;
-            }
-            samples.push_back({std::max(seconds[0] - seconds[1], 0.0), false});
-        }
-        return samples.empty() ? 0 : summarise(samples).median_s;
-    }
-
     std::vector<long> loads() const {
         std::vector<long> loads;
         for (int rank = 0; rank < layout_.ranks(); ++rank) loads.push_back(layout_.elements(rank));
@@ -220,25 +162,10 @@ class Sum3d {
     }
 
   private:
-    static bool flag(const Request& request, const std::string& key) {
-        const long value = request.has(key) ? request.whole(key) : 0;
-        if (value != 0 && value != 1) throw BadRequest(key + " must be 0 or 1");
-        return value == 1;
-    }
-
     void generate() {
         for (long i = 0; rank_ == 0 && i < layout_.elements(); ++i) {
             a_[i] = element(seed_, 0, i);
             b_[i] = element(seed_, 1, i);
-        }
-    }
-
-    // The old parts go first, as in a program that frees what it no longer needs.
-    void renew() {
-        for (Memory* part : {&a_part_, &b_part_, &c_part_}) part->reset();
-        for (Memory* part : {&a_part_, &b_part_, &c_part_}) {
-            *part = reserved(mine_);
-            if (!*part) throw std::bad_alloc();
         }
     }
 
@@ -259,45 +186,8 @@ class Sum3d {
                     comm_);
     }
 
-    // One more cycle whose parts begin together, each behind a barrier: what the slowest rank needs for each,
-    // and for all of them one after another.
-    void apart() {
-        double own[parts] = {}, slowest[parts] = {};
-        const auto timed = [&](Part part, const auto& work) {
-            MPI_Barrier(comm_);
-            const double start_s = now_s();
-            work();
-            own[part] += now_s() - start_s;
-        };
-        timed(generate_part, [&] {
-            if (generates_) generate();
-        });
-        if (!generates_) own[generate_part] = 0;
-        double packed_s = 0, unpacked_s = 0;
-        timed(scatter_part, [&] {
-            if (is_fresh_) renew();
-            packed_s += transfer_->scatter(a_.get(), a_part_.get());
-        });
-        timed(scatter_part, [&] { packed_s += transfer_->scatter(b_.get(), b_part_.get()); });
-        timed(compute_part, [&] { add(a_part_.get(), b_part_.get(), c_part_.get(), mine_); });
-        timed(gather_part, [&] { unpacked_s = transfer_->gather(c_part_.get(), c_.get()); });
-        own[scatter_part] -= packed_s;
-        own[gather_part] -= unpacked_s;
-        own[pack_part] = packed_s + unpacked_s;
-        MPI_Allreduce(own, slowest, parts, MPI_DOUBLE, MPI_MAX, comm_);
-        double all_s = 0;
-        for (int part = 0; part < parts; ++part) {
-            apart_[part].push_back({slowest[part], false});
-            all_s += slowest[part];
-        }
-        apart_[parts].push_back({all_s, false});
-    }
-
     void cycle(double* seconds) {
-        const double begin_s = now_s();
-        if (generates_) generate();
-        const double start_s = generates_ ? now_s() : begin_s;
-        if (is_fresh_) renew();
+        const double start_s = now_s();
         double packed_s = transfer_->scatter(a_.get(), a_part_.get());
         packed_s += transfer_->scatter(b_.get(), b_part_.get());
         const double scattered_s = now_s();
@@ -306,7 +196,6 @@ class Sum3d {
         const double computed_s = now_s();
         const double unpacked_s = transfer_->gather(c_part_.get(), c_.get());
         const double gathered_s = now_s();
-        seconds[generate_part] += start_s - begin_s;
         seconds[scatter_part] += scattered_s - start_s - packed_s;
         seconds[compute_part] += computed_s - scattered_s;
         seconds[gather_part] += gathered_s - computed_s - unpacked_s;
@@ -338,13 +227,11 @@ class Sum3d {
     MPI_Comm comm_;
     long seed_, cycles_;
     double bandwidth_B_per_s_ = 0;
-    bool generates_ = false, is_fresh_ = false;
     int rank_ = 0;
     long mine_ = 0;
     Memory a_, b_, c_, buffer_, a_part_, b_part_, c_part_;
     std::unique_ptr<Transfer> transfer_;
     std::vector<Sample> seconds_[parts];
-    std::vector<Sample> apart_[parts + 1];
 };
 
 std::string run(const Request& request, MPI_Comm comm) {
@@ -360,9 +247,6 @@ std::string run(const Request& request, MPI_Comm comm) {
     const std::vector<double> in_cycle = gather(sum.bandwidth_B_per_s(true), comm);
     record.add("elements", sum.loads()).add("wrong_elements", wrong).add("verified", wrong == 0);
     record.add("memory_bandwidth_B_per_s", bandwidths).add("sum_bandwidth_B_per_s", in_cycle);
-    record.add("generation_s", gather(sum.generation_s(), comm));
-    record.add("rand_s", gather(sum.rand_s(), comm));
-    record.add("fresh_s", gather(sum.fresh_s(), comm));
     record.add("last_level_cache_B", last_level_cache_B());
     return record.str();
 }

@@ -95,13 +95,3 @@ def test_matrices_larger_than_the_caches_come_from_memory(
     assert usual_cache(machine, size) == expected
     only_warm = [entry for entry in machine.point_to_point if entry.cache != "off"]
     assert usual_cache(machine.model_copy(update={"point_to_point": only_warm}), size) == "warm"
-
-
-def test_making_elements_and_new_memory_are_further_terms() -> None:
-    usual = predict_sum3d(SIZE, Grid(2, 1, 1), "balanced", costs(), MEMORY_B_PER_S)
-    made = predict_sum3d(
-        SIZE, Grid(2, 1, 1), "balanced", costs(), MEMORY_B_PER_S, generation_s=1e-3, fresh_s=1e-5
-    )
-    # Everybody waits for rank 0's elements; two parts are first written by scatters, one by the sum.
-    assert (made.generate_s, made.time_s) == pytest.approx((1e-3, usual.time_s + 1e-3 + 3e-5))
-    assert made.scatter_s == pytest.approx(usual.scatter_s + 2e-5)

@@ -16,7 +16,6 @@ from hockney.runner.mpi import Mpi
 
 pytestmark = pytest.mark.one_mpi  # what verbs do with answers is the same; tests/runner/apps ask every MPI
 
-MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 
 
@@ -56,7 +55,6 @@ def test_a_run_is_checked_said_and_kept(mpi: Mpi, tmp_path: Path) -> None:
     for of_rank in one["shares"]["by_rank"]:
         # Sums of four floating-point numbers.
         assert sum(of_rank.values()) == pytest.approx(1)
-    assert one["predicted"] is None
     (kept,) = Campaign.open(folder).apps()
     assert (kept.operation, kept.samples_s) == ("sum3d", one["samples_s"])
 
@@ -157,7 +155,6 @@ def test_loads_are_said_without_an_mpi(split: str) -> None:
         (["5", "5", "5", "--ranks", "2", "--split", "rows"], "unknown --split"),
         (["5", "5", "5", "--ranks", "2", "--pack"], "--pack means nothing"),
         (["5", "5", "5", "--ranks", "2", "--iterations", "0"], "--iterations"),
-        (["5", "5", "5", "--ranks", "2", "--machine", "nowhere.json"], "nowhere.json"),
     ],
 )
 def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Path) -> None:
@@ -180,21 +177,3 @@ def test_memory_is_asked_for_before_it_is_taken(mpi: Mpi) -> None:
     (fits,) = [int(word.split("x")[0]) for word in error["hint"].split() if "x" in word]
     assert error["hint"] == f"--size {fits}x{fits}x{fits} fits"
     assert fits < side
-
-
-def test_predictions_stand_beside_measurements(mpi: Mpi) -> None:
-    words = ["512", "1", "1", "--ranks", "2", "--repetitions", "3", "--mpi", str(mpi.wrapper)]
-    predicting = ["--machine", str(MACHINE)]
-    (one,) = asked(*words, *predicting)["runs"]
-    parts, answer = one["predicted"]["parts"], one["answer"]
-    memory_B_per_s, summing_B_per_s = answer["memory_bandwidth_B_per_s"][0], min(answer["sum_bandwidth_B_per_s"])
-    # The file's 0.2 µs + 2048 B / 10 GB/s, and rank 0's copy of its own 2048 B.
-    served_s = 0.2e-6 + 2048 / 10e9 + 2 * 2048 / memory_B_per_s
-    assert parts["scatter_s"]["predicted_s"] == pytest.approx(2 * served_s)
-    assert parts["gather_s"]["predicted_s"] == pytest.approx(served_s)
-    assert parts["compute_s"]["predicted_s"] == pytest.approx(24 * 256 / summing_B_per_s)
-    assert parts["compute_s"]["measured_s"] == max(answer["compute_s"])
-    assert parts["time_s"]["measured_s"] == one["time_s"]
-    done = run(*words, *predicting)
-    assert done.returncode == 0, done.stderr
-    assert "part     predicted  measured" in done.stdout

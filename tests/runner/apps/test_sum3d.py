@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from hockney.apps.stencil.loads import loads
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
 from hockney.runner.session import Refused, Session
-from hockney.runner.supervisor import descendants
 from hockney.units import Extents
 
 LAUNCHED = 8
@@ -103,37 +101,6 @@ def test_the_time_is_that_of_one_cycle(session: Session) -> None:
     assert 0.2 < parts_s / answer["time_s"] < 5
 
 
-def test_elements_may_be_made_and_memory_be_new_in_each_cycle(session: Session) -> None:
-    usual = ask(session, Grid(2, 1, 1), "balanced", nx=64)
-    assert usual["generate_s"] == [0, 0]
-    both = ask(session, Grid(2, 1, 1), "balanced", nx=64, generate=1, fresh=1, cycles=3)
-    assert both["verified"] is True
-    assert both["generate_s"][0] > 0
-    for answer in (usual, both):
-        # Outside the cycle rank 0 alone makes elements; both ranks draw random doubles.
-        assert answer["generation_s"][0] > 0 == answer["generation_s"][1]
-        assert min(answer["rand_s"]) > 0
-        assert min(answer["fresh_s"]) >= 0
-
-
-def test_new_memory_is_of_pages_that_nobody_had(session: Session) -> None:
-    """The system gives each page of new memory at its first write, a fault; 32 KiB would fit into kept memory."""
-
-    def faults() -> int:
-        # The tenth word of proc(5)'s stat; the second, in brackets, may have blanks.
-        stats = [Path(f"/proc/{pid}/stat").read_text(encoding="utf-8") for pid in descendants(os.getpid())]
-        return sum(int(stat.rpartition(")")[2].split()[7]) for stat in stats)
-
-    cycles, side = 200, 16
-    counts = [faults()]
-    for fresh in (0, 1):
-        ask(session, Grid(1, 1, 1), "balanced", nx=side, ny=side, nz=side, cycles=cycles, fresh=fresh)
-        counts.append(faults())
-    kept, new = counts[1] - counts[0], counts[2] - counts[1]
-    # Three parts in each cycle.
-    assert new - kept >= 0.9 * 3 * cycles * side**3 * 8 / os.sysconf("SC_PAGESIZE")
-
-
 def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Session) -> None:
     one_each = ask(session, Grid(2, 2, 2), "blocks", nx=2, ny=2, nz=2)
     assert (one_each["verified"], one_each["elements"]) == (True, [1] * 8)
@@ -161,8 +128,6 @@ def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Se
         ({"cycles": 0}, "cycles must be"),
         ({"memory_bandwidth_B_per_s": 0}, "must be positive"),
         ({"repetitions": -1}, "repetitions must be"),
-        ({"generate": 2}, "generate must be 0 or 1"),
-        ({"fresh": -1}, "fresh must be 0 or 1"),
         ({"seed": "any"}, "not a whole number"),
     ],
 )

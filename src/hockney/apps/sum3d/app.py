@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -76,19 +75,10 @@ class Sum3dStudy(BaseModel):
         Field(ge=1, le=MOST_CYCLES),
     ] = 1
     seed: int = Field(default=1, ge=0, le=LARGEST_SEED, description="of the elements and the order")
-    generate: Annotated[
-        bool,
-        Option("Generate the elements again in each cycle.", flags=("--generate",)),
-    ] = False
-    fresh: Annotated[
-        bool,
-        Option("Allocate new memory in each cycle.", flags=("--fresh",)),
-    ] = False
     loads_only: Annotated[
         bool,
         Option("Print how many elements each rank gets, and launch nothing.", flags=("--dry-run",)),
     ] = False
-    machine: Annotated[Path | None, Option("Machine file whose prediction stands beside the measurement.")] = None
 
 
 class Sum3dCase(NetworkOptions, MachineFile):
@@ -128,7 +118,7 @@ Says what each rank gets, mean and 95 % interval over the repetitions, and the s
 and packing. Every element of the result is checked bitwise. Of several sizes, grids or splits there is a
 table, and a test whether the grid matters.""",
         """
-hockney run sum3d 240 100 100 --ranks 2 --machine machine.json
+hockney run sum3d 240 100 100 --ranks 2
 hockney run sum3d 2400 100 100 --grid 8x3x1 --split cartesian --repetitions 10 --iterations 50
 hockney run sum3d --size 240x100x100 --size 120x200x100 --ranks 4 --grid all --split balanced,cartesian -o sums
 hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --dry-run

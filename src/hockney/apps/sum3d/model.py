@@ -37,13 +37,12 @@ class Sum3dPrediction:
     gather_s: float
     pack_s: float
     warnings: tuple[str, ...]
-    generate_s: float = 0.0
 
     @computed_field
     @property
     def time_s(self) -> float:
         """The parts follow each other."""
-        return self.generate_s + self.scatter_s + self.compute_s + self.gather_s + self.pack_s
+        return self.scatter_s + self.compute_s + self.gather_s + self.pack_s
 
 
 def predict_sum3d(
@@ -55,18 +54,14 @@ def predict_sum3d(
     *,
     sum_bandwidth_B_per_s: float | None = None,
     algorithm: str = "linear",
-    generation_s: float = 0.0,
-    fresh_s: float = 0.0,
 ) -> Sum3dPrediction:
-    """Making the elements, two scatters, the sum, a gather.
+    """Two scatters, the sum, a gather.
 
     `bandwidth_B_per_s` is the memory's, for one of the ranks that use it; `sum_bandwidth_B_per_s` is the sum's,
     where others' caches hold what it writes: the memory's where it is not given.
 
     Scatter and gather are schedules of that name for blocks of the largest load, and rank 0's copy of its own
-    part. `generation_s`: what rank 0 needs to make both matrices, where each cycle does; all wait for it.
-    `fresh_s`: what the first write into a new part takes more, where each cycle has new memory for three. For
-    `blocks` rank 0 also puts the elements of three matrices in order, by hand or in the datatype.
+    part. For `blocks` rank 0 also puts the elements of three matrices in order, by hand or in the datatype.
 
     RequestError for what cannot be split, and for an algorithm that only one of the two has.
     """
@@ -88,12 +83,11 @@ def predict_sum3d(
         block_B=block_B,
         algorithm=algorithm,
         origin=costs.origin,
-        scatter_s=2 * (scatter_s + own_s + fresh_s),
-        compute_s=READ_AND_WRITTEN_B * max(of_ranks) / summing_B_per_s + fresh_s,
+        scatter_s=2 * (scatter_s + own_s),
+        compute_s=READ_AND_WRITTEN_B * max(of_ranks) / summing_B_per_s,
         gather_s=gather_s + own_s,
         pack_s=3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0,
         warnings=(*costs.warnings, *costs.assumptions(None, grid.ranks), *costs.beyond(block_B)),
-        generate_s=generation_s,
     )
 
 

@@ -83,10 +83,6 @@ def predict(_: Progress, case: Sum3dCase) -> PredictedSum:
         split=case.split,
         machine=case.machine,
         memory_bandwidth_B_per_s=memory_B_per_s,
-        shares={
-            name.removesuffix("_s"): part_s / predicted.time_s
-            for name, part_s in parts_s.items()
-            if part_s or name != "generate_s"
-        },
+        shares={name.removesuffix("_s"): part_s / predicted.time_s for name, part_s in parts_s.items()},
         elements=elements,
     )

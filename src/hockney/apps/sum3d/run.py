@@ -1,8 +1,8 @@
-"""`hockney run sum3d`: matrices scattered, added and gathered, beside what the model says of it."""
+"""`hockney run sum3d`: matrices scattered, added and gathered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -17,25 +17,13 @@ from hockney.apps.stencil.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.stencil.grids import Grid, parse_grids
 from hockney.apps.stencil.loads import SPLITS, as_lines, loads
 from hockney.apps.sum3d.app import Sum3dStudy
-from hockney.apps.sum3d.model import costs_of
-from hockney.apps.sum3d.sums import (
-    PredictedCycle,
-    PredictedPart,
-    Sum3dProblem,
-    Sum3dRun,
-    comparison,
-    predicted_cycle,
-    problem_of,
-    summary,
-)
+from hockney.apps.sum3d.sums import Sum3dProblem, Sum3dRun, comparison, problem_of, summary
 from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
-from hockney.machine.file import load
-from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer
-from hockney.report.run_tables import Column, interval, signed_percent, table
+from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
 from hockney.runner.inventory import inventory
 from hockney.runner.session import Refused
@@ -93,18 +81,6 @@ class Sum3dRuns(AppAnswer):
             return
         yield table("", self.configurations, COLUMNS)
         yield from (test.words for test in self.tests)
-        cycles = [run.predicted.parts["time_s"].error for run in self.runs if run.predicted]
-        if errors := sorted(abs(error) for error in cycles if error is not None):
-            yield (
-                f"predicted: {len(errors)} runs, error of the cycle median {percent(errors[len(errors) // 2])}, "
-                f"largest {percent(errors[-1])}"
-            )
-
-    def caveats(self) -> list[str]:
-        """What limits the predictions."""
-        return list(
-            dict.fromkeys(words for run in self.runs if run.predicted for words in run.predicted.warnings)
-        )
 
     def wrong(self) -> list[tuple[str, str]]:
         """Elements that are not the sum."""
@@ -136,31 +112,15 @@ def asking(problems: Sequence[Sum3dProblem], study: Sum3dStudy, launched: Launch
 
 
 def run(told: Told, study: Sum3dStudy, launching: AppLaunching) -> Sum3dRuns | Sum3dLoads | Sum3dSeveralLoads:
-    """Each size on each grid by each split, with predictions where a machine is named."""
+    """Each size on each grid by each split."""
     problems = _problems(study)
     if study.loads_only:
         shown = [_loads(problem) for problem in problems]
         return shown[0] if len(shown) == 1 else Sum3dSeveralLoads("sum3d", shown)
-    machine = load(study.machine) if study.machine else None
-    costs = {}
-    if machine is not None:
-        costs = {problem.size: costs_of(machine, str(study.machine), problem.size) for problem in problems}
     placed = launching.model_copy(update={"ranks": problems[0].grid.ranks})
     ran = records(told, partial(asking, problems, study), placed)
-    runs = [summary(record, _predicted_cycle(record, costs, told)) for record in ran]
     compared = comparison(ran)
-    return Sum3dRuns(runs, compared.configurations, compared.tests, len(problems) == 1)
-
-
-def _predicted_cycle(
-    record: AppRecord, costs: Mapping[Extents, MachineCosts], told: Told
-) -> PredictedCycle | None:
-    """None without costs, and where they do not hold for the nodes of this run: says why."""
-    try:
-        return predicted_cycle(record, costs[problem_of(record).size]) if costs else None
-    except RequestError as error:
-        told.warning(f"not predicted: {error.message}")
-        return None
+    return Sum3dRuns([*map(summary, ran)], compared.configurations, compared.tests, len(problems) == 1)
 
 
 def _problems(study: Sum3dStudy) -> list[Sum3dProblem]:
@@ -220,13 +180,6 @@ def _in_full(run: Sum3dRun) -> Iterator[str | Table]:
     yield f"{text}; median {run.time_s:.6g} s"
     yield _parts(run)
     yield "* spends the most; time and its share by part; STREAM's triad alone, and in place of the sum"
-    if (apart := run.apart) is not None and apart.error is not None:
-        yield (
-            f"parts timed apart, behind barriers: {format_time(apart.time_s)} in all "
-            f"({interval(apart.low_s, apart.high_s)}), {percent(apart.error, sign=True)}"
-        )
-    if run.predicted:
-        yield from _predicted(run.predicted)
 
 
 def _parts(run: Sum3dRun) -> Table:
@@ -248,16 +201,3 @@ def _parts(run: Sum3dRun) -> Table:
     ]
     ranks = list(range(run.ranks)) if run.ranks <= FEW_RANKS else list(dict.fromkeys((0, slowest)))
     return table("", ranks, columns)
-
-
-def _predicted(predicted: PredictedCycle) -> Iterator[str | Table]:
-    yield f"predicted {predicted.algorithm}, {predicted.origin}"
-    columns: list[Column[tuple[str, PredictedPart]]] = [
-        Column("part", lambda row: row[0].removesuffix("_s"), is_text=True),
-        Column("predicted", lambda row: format_time(row[1].predicted_s)),
-        Column("measured", lambda row: format_time(row[1].measured_s)),
-        Column("error", lambda row: "" if row[1].error is None else signed_percent(row[1].error)),
-    ]
-    yield table("", list(predicted.parts.items()), columns)
-    if predicted.inside is not None:
-        yield f"the prediction lies {'inside' if predicted.inside else 'outside'} the run's 95 % interval"
