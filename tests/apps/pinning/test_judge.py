@@ -10,7 +10,7 @@ from tests.factories import pinning_answer
 from hockney.apps.pinning.answer import PinningAnswer, SeenHost
 from hockney.apps.pinning.judge import findings, line, sight
 from hockney.apps.pinning.plan import plan, wish
-from hockney.apps.pinning.show import picture
+from hockney.apps.pinning.show import node_tables
 from hockney.apps.pinning.topology import regular
 from hockney.report.node_figure import drawing
 
@@ -68,24 +68,15 @@ def test_a_simulated_host_is_known_by_its_cores() -> None:
     assert line(sight(answer).threads[0]) == "rank=0; thread=0; cpu id=none"
 
 
-def test_picture() -> None:
-    # Cells as wide as the widest, 9; a core has two, 19; two cores with a bar between, 40; each box adds 4.
-    assert picture("a", NODE, {0: ["0.0"], 3: ["0.1", "1.0"]}).splitlines() == [
-        "a",
-        "┌ package 0 " + "─" * 39 + "┐",
-        "│ ┌ NUMA 0 " + "─" * 38 + "┐ │",
-        "│ │ ┌ cache 0 " + "─" * 33 + "┐ │ │",
-        "│ │ │ 0:0.0     1:       │ 2:        3:0.1,1.0 │ │ │",
-        "│ │ └" + "─" * 42 + "┘ │ │",
-        "│ └" + "─" * 46 + "┘ │",
-        "└" + "─" * 50 + "┘",
-    ]
+def test_each_domain_has_a_row_with_its_threads() -> None:
+    (table,) = node_tables({"a": (NODE, {0: ["0.0"], 3: ["0.1", "1.0"]})})
+    assert (table.caption, table.rows) == ("a", [["0", "0", "0:0.0 1: 2: 3:0.1,1.0"]])
 
 
 def test_caches_are_counted_over_the_whole_node() -> None:
     node = regular(1, 2, 2, 2, 1)
-    words = [f"cache {number}" for number in range(4)]
-    text = picture("a", node, {})
-    assert [text.count(word) for word in words] == [1, 1, 1, 1]
+    (table,) = node_tables({"a": (node, {})})
+    assert [row[1] for row in table.rows] == ["0", "0", "1", "1"]
     (axes,) = drawing({"a": (node, {})}).axes
-    assert [found for found in (one.get_text() for one in axes.texts) if found.startswith("cache")] == words
+    words = [f"cache {number}" for number in range(4)]
+    assert [text for text in (one.get_text() for one in axes.texts) if text.startswith("cache")] == words

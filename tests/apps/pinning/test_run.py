@@ -34,7 +34,7 @@ def test_plan_without_an_mpi(tmp_path: Path) -> None:
     assert figure.read_bytes().lstrip().startswith(b"<?xml")
     text = _run(*words)
     assert "--map-by package:PE=2" in text
-    assert "┌ package 1" in text
+    assert "8:1.0 9:1.0 10:1.1 11:1.1 12:3.0" in text
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_lines_give_the_latency_beside_that_of_a_pingpong(basis: Basis) -> None:
     # T = 1 µs + 2 · 3 µs · P up to rounding: half the slope is 3 µs, and a ping-pong of 4 B takes LINK_S.
     runs = [ring_run(ranks, 1e-6 + 6e-6 * ranks, samples_s=[6e-6 * ranks, 8e-6 * ranks]) for ranks in range(2, 9)]
     made = ring(Runs(runs, basis, _in_one_cache))
-    lines, spreads, _ = made.sections[0].tables
+    lines, _ = made.sections[0].tables
     row = {
         name: cell.replace("\N{NO-BREAK SPACE}", " ")
         for name, cell in zip(lines.columns, lines.rows[0], strict=True)
@@ -62,9 +62,6 @@ def test_lines_give_the_latency_beside_that_of_a_pingpong(basis: Basis) -> None:
     assert (row["processes"], row["T_l"], row["T_l, absolute fit"]) == ("2 to 8", "3 µs", "3 µs")
     assert row["farthest neighbours"] == "cache"
     assert row["T_l / ping-pong"].startswith(f"{3e-6 / LINK_S:.3g} (")
-    # (8 − 6)/2 µs for each of two processes.
-    assert spreads.rows[0][1:5] == ["2", "2", "14 µs", "2 µs"]
-    assert made.runs[0]["largest_error_s"] == pytest.approx(2e-6)
     assert made.sections[0].figures[0].name == "app-ring-lines"
     (finding,) = made.findings
     assert finding.text.startswith("In the ring of 2 to 8 processes a message takes 3 µs (95 %: ")

@@ -10,7 +10,6 @@ from tests.factories import not_none
 
 from hockney.apps.stencil.calibrate import LEAST_RUNS, StencilRun, calibrate
 from hockney.apps.stencil.choice import (
-    growth,
     not_told_apart,
     predict_step,
     rank_grids,
@@ -122,14 +121,3 @@ def test_a_calibrated_interval_is_as_wide_as_the_calibration_says() -> None:
     made = predict_step(step(Grid(2, 2, 2)), replace(plain, relative_error=0.03), 1)
     assert made.high_s is not None
     assert np.log(np.array([not_none(made.low_s), made.high_s]) / made.time_s) == pytest.approx([-0.03, 0.03])
-
-
-def test_communication_matters_from_where_it_exceeds_its_share() -> None:
-    plain = Surroundings(costs(), lambda _: None)
-    steps = growth(step, plain, 10, most=512)
-    assert [one.ranks for one in steps] == [2**k for k in range(10)]
-    shares = [one.communication_share for one in steps]
-    assert shares[0] == pytest.approx(0, abs=1e-12)  # rounding
-    assert shares == sorted(shares)
-    assert shares[-1] > 0.5
-    assert str(steps[3].grid) == "2x2x2"

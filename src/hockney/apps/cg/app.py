@@ -77,9 +77,7 @@ class CgStudy(StencilStudy):
     solution: Annotated[Path | None, Option("File for the solution as raw doubles, described in FILE.json.")] = (
         None
     )
-    figure: Annotated[
-        Path | None, Option("Picture of the residual, or with --solution of that: .svg, .png or .html.")
-    ] = None
+    figure: Annotated[Path | None, Option("Picture of the solution: .svg, .png or .html.")] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -157,12 +155,12 @@ The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and
         "hockney run cg\n"
         "hockney run cg --size 500x500 --ranks 2\n"
         "hockney run cg --size 200x200x200 --ranks 1,2\n"
-        "hockney run cg --size 300x200 --ranks 6 --grid all --figure convergence.png\n"
+        "hockney run cg --size 300x200 --ranks 6 --grid all\n"
         "hockney run cg --size 300x200 --solution u.dat --figure u.png",
         {"study": CgStudy, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
     predict=Question(
-        """The time of an iteration on process grids, ranked, with intervals, and where communication matters.
+        """The time of an iteration on process grids, ranked, with intervals and the share of communication.
 
 The exchange of halos and the sums over all ranks (recursive doubling) are simulated, message by message, with
 the machine's costs. The time of an unknown comes from runs of `hockney run cg`, or from --cell-time. Runs of two

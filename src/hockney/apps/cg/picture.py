@@ -1,38 +1,18 @@
-"""Pictures of a conjugate-gradient run: how it converges, and what it converges to."""
+"""The picture of what conjugate gradients converge to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hockney.report.drawing import WIDTH_IN, Drawing, write_drawing, write_figure
-from hockney.report.explorer.chart import Axis, Chart, Line, Panel
-from hockney.report.style import drawing_style, styles
+from hockney.report.drawing import WIDTH_IN, write_figure
+from hockney.report.style import drawing_style
 
 MOST_PIXELS = 1000
 """Along one direction of a picture of a solution: more are thinned out."""
-
-
-def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float | None]]]) -> None:
-    """Draw residual norms relative to the first over iterations; (label, norms) for each line.
-
-    Equal labels share a line style: those of process grids lie on each other where the iteration does not depend
-    on them. RequestError for an unwritable place.
-    """
-    looks = styles(list(dict.fromkeys(label for label, _ in histories)))
-    lines = []
-    for label, norms in histories:
-        # What was no number is null in a record.
-        values = np.asarray(norms, dtype=np.float64)
-        lines.append(Line(label, np.arange(float(values.size)), values / values[0], style=looks[label]))
-    panel = Panel(lines, Axis("iteration", "whole"), Axis("‖r‖ / ‖r at the start‖", "log"))
-    chart = Chart([[panel]], 3.6, 0.6 * WIDTH_IN, legend="below" if len(looks) > 1 else "none")
-    title = "Residual norms over iterations"
-    write_drawing(path, lambda: Drawing("convergence", title, title, "", chart))
 
 
 def solution(path: Path, values: NDArray[np.float64], spacing: float) -> None:

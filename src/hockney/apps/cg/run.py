@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from hockney import writing
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.app import CgStudy
-from hockney.apps.cg.picture import convergence, solution
-from hockney.apps.cg.solution import describe, description, part, read
+from hockney.apps.cg.picture import solution
+from hockney.apps.cg.solution import describe, description, part
 from hockney.apps.cg.solved import SOLUTIONS, last_norm, name_of, solved_runs
 from hockney.apps.launched import Runs, Told
 from hockney.apps.stencil.grids import cells_of
@@ -61,10 +63,8 @@ def run(told: Told, study: CgStudy, launching: AppLaunching) -> CgRuns:
     if study.solution:
         _describe(study.solution, runs[0])
         if study.figure:
-            solution(study.figure, read(study.solution), _spacing(runs[0]))
-    elif study.figure:
-        histories = [(name_of(run), run.answer.read_as(CgAnswer).residual_norms or []) for run in runs]
-        convergence(study.figure, histories)
+            values = np.fromfile(study.solution).reshape(cells_of(runs[0])[::-1])
+            solution(study.figure, values, _spacing(runs[0]))
     return CgRuns(runs)
 
 
@@ -93,5 +93,5 @@ def _check_places(study: CgStudy) -> None:
     if study.solution:
         for beside in (part, description):
             writing.expect_writable(beside(study.solution))
-    if study.figure and not study.compute:
-        raise RequestError("without computing nothing converges", "leave out --figure")
+    if study.figure and not study.solution:
+        raise RequestError("--figure draws a solution", "add --solution FILE")

@@ -25,7 +25,7 @@ from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
 from hockney.report.run_tables import ReportedRun, table
 from hockney.report.style import styles
-from hockney.units import counted, format_rate, format_size, format_time
+from hockney.units import counted
 
 ANCHOR = page_id("cg")
 MOST_SERIES = 8
@@ -73,8 +73,8 @@ def _is_understood(record: AppRecord) -> bool:
 
 
 def findings(records: Sequence[AppRecord]) -> list[Finding]:
-    """How iterations grow with the size, and what writing a solution took."""
-    grown = [
+    """How iterations grow with the size."""
+    return [
         Finding(
             f"{APP.title} in {dimensions} dimensions to {eps:g}: iterations grow as n to the power "
             f"{law.exponent.value:.3g}{law.exponent.bounds(none=' (two sizes, no interval)')}, over {law.sizes} "
@@ -84,18 +84,6 @@ def findings(records: Sequence[AppRecord]) -> list[Finding]:
         )
         for (dimensions, eps), law in laws(records).items()
     ]
-    written = [
-        Finding(
-            f"Writing the solution, {format_size(answer.file_B)} from {counted(record.ranks, 'rank')}, took "
-            f"{format_time(answer.file_write_s)}, {format_rate(answer.file_B / answer.file_write_s)} (once, no "
-            "interval).",
-            ANCHOR,
-            0.25,
-        )
-        for record in records
-        if (answer := record.answer.read_as(CgAnswer)).file_B and answer.file_write_s
-    ]
-    return grown + written[:1]
 
 
 def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:

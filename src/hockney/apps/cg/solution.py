@@ -1,35 +1,15 @@
-"""The file of a solution: raw doubles, described by a JSON file beside it, read back and drawn."""
+"""The file of a solution: raw doubles, described by a JSON file beside it."""
 
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
-
-from hockney import reading, writing
-from hockney.errors import RequestError
-from hockney.records.answers import first_problem
+from hockney import writing
 
 SCHEMA = 1
-BYTES = 8
-"""Of a double."""
-
-
-class Description(BaseModel):
-    """What is needed of the description to read a solution."""
-
-    model_config = ConfigDict(frozen=True)
-
-    schema_version: Literal[1] = Field(alias="schema")
-    byte_order: Literal["little", "big"]
-    shape: tuple[PositiveInt, PositiveInt, PositiveInt]
 
 
 def description(path: Path) -> Path:
@@ -60,23 +40,3 @@ def describe(
         allow_nan=False,
     )
     writing.replace(description(path), text + "\n")
-
-
-def read(path: Path) -> NDArray[np.float64]:
-    """The solution as an array (z, y, x), without its boundary, which is zero.
-
-    RequestError where the file or its description is missing or damaged, or where their sizes differ.
-    """
-    hint = "write one with `hockney run cg --solution FILE`"
-    try:
-        described = Description.model_validate(reading.json_file(description(path), hint))
-    except ValidationError as error:
-        raise RequestError(
-            f"{description(path)} does not describe a solution: {first_problem(error)}", hint
-        ) from error
-    data = reading.content(path, hint, most_B=sys.maxsize)
-    expected_B = BYTES * math.prod(described.shape)
-    if len(data) != expected_B:
-        raise RequestError(f"{path} has {len(data)} B, its description says {expected_B} B", "write it again")
-    order = {"little": "<", "big": ">"}[described.byte_order]
-    return np.frombuffer(data, dtype=f"{order}f8").reshape(described.shape).astype(np.float64)

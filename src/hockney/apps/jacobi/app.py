@@ -140,7 +140,7 @@ APP = App(
         {"study": JacobiStudy, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
     predict=Question(
-        """The time of a sweep on process grids, ranked, with intervals, and where communication matters.
+        """The time of a sweep on process grids, ranked, with intervals and the share of communication.
 
 Each grid's exchange is simulated, message by message, with the machine's costs. The time of a cell comes from
 runs of `hockney run jacobi`, or from --cell-time. With --table communication is calibrated on them, too.

@@ -15,7 +15,7 @@ from hockney.apps.pinning.judge import PinningFinding, PlacedThread, Sight, find
 from hockney.apps.pinning.plan import SPREADS, PinningPlan, plan
 from hockney.apps.pinning.plan import wish as checked_wish
 from hockney.apps.pinning.recipes import Recipe, kmp_affinity, recipe, recipes, request, target_of
-from hockney.apps.pinning.show import Nodes, pictures, planned_nodes, recipe_text, seen_nodes, sight_text
+from hockney.apps.pinning.show import Nodes, node_tables, planned_nodes, recipe_text, seen_nodes, sight_text
 from hockney.apps.pinning.topology import MOST_CPUS, here, read
 from hockney.apps.repetitions import repetitions
 from hockney.campaign.loop import Asking
@@ -25,6 +25,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer
 from hockney.report.drawing import checked_ending
 from hockney.report.node_figure import write_figure
+from hockney.report.tables import Table
 from hockney.runner.find import find
 from hockney.words import listed, wholes
 
@@ -54,9 +55,9 @@ class PinningPlans(AppAnswer):
     kmp_affinity: str
     nodes: Annotated[Nodes, Field(exclude=True)]
 
-    def text(self) -> Iterator[str]:
+    def text(self) -> Iterator[str | Table]:
         """The nodes, and what is typed for each launcher."""
-        yield pictures(self.nodes)
+        yield from node_tables(self.nodes)
         yield recipe_text(self.recipes)
         yield f"Intel's OpenMP, in place of OMP_PLACES and OMP_PROC_BIND:\n  KMP_AFFINITY='{self.kmp_affinity}'"
 
@@ -70,12 +71,12 @@ class PinningRuns(AppAnswer):
     as_wished: bool | None
     runs: list[PinnedRun]
 
-    def text(self) -> Iterator[str]:
+    def text(self) -> Iterator[str | Table]:
         """How it was launched, and what was seen."""
         if self.recipe is not None:
             yield recipe_text([self.recipe])
         for run in self.runs:
-            yield sight_text(run.seen, run.findings)
+            yield from sight_text(run.seen, run.findings)
 
     @property
     def is_no(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,23 +16,14 @@ MOST_CPUS = 1 << 16
 
 _LEVEL_OF_WORD: dict[str, Level | Literal["thread"]] = {
     "package": "package",
-    "pack": "package",
     "socket": "package",
     "numa": "numa",
     "cache": "cache",
     "l3": "cache",
     "core": "core",
     "thread": "thread",
-    "pu": "thread",
 }
-_BETWEEN = re.compile(r"machine|group|die|module|cluster|l[1-5][id]?")
-"""Levels of hwloc that are none of ours: they multiply the level inside of them."""
-
-_PART = re.compile(
-    r"(?P<count>\d{1,6})\s*(?P<part>[a-z]+\d?)"
-    r"|(?P<name>[a-z]+(?:\d[id]?(?:cache)?)?)\s*:\s*(?P<number>\d{1,6})\s*(?:\((?P<attributes>[^)]*)\))?"
-    r"|\[\s*(?P<attached>numa)(?:node)?\b[^]]*\]"
-)
+_PART = re.compile(r"(\d{1,6})\s*([a-z]+\d?)\s*(?:[x×]\s*)?")
 _HINT = "write for example '2 packages x 2 numa x 4 cores x 2 threads', or give a file of `lscpu -p`"
 
 
@@ -49,61 +39,24 @@ def here() -> NodeTopology:
 
 
 def parse(text: str) -> NodeTopology:
-    """`2 packages x 2 numa x 4 cores x 2 threads`, or hwloc's `lstopo --of synthetic`; RequestError else.
-
-    CPUs have the numbers that hwloc's `indexes` of the PUs give (hwloc's manual, "Synthetic topologies"); without
-    them the threads of a core have successive numbers.
-    """
+    """`2 packages x 2 numa x 4 cores x 2 threads`; RequestError else. CPUs of a core have successive numbers."""
     counts: dict[str, int] = {}
     rest = text.lower().strip()
-    between, numbers = 1, ""
     order = [*LEVELS, "thread"]
     while rest:
         match = _PART.match(rest)
         if not match:
             raise RequestError(f"topology {text!r} is not understood at {rest!r}", _HINT)
-        rest = re.sub(r"^\s*([x×]\s*)?", "", rest[match.end() :])
-        word = (match["part"] or match["name"] or match["attached"]).removesuffix("cache") or "cache"
-        number = int(match["count"] or match["number"] or 1)
-        level = _LEVEL_OF_WORD.get(word) or _LEVEL_OF_WORD.get(word.removesuffix("s").removesuffix("node"))
-        if number < 1 or (level is None and not _BETWEEN.fullmatch(word)):
-            raise RequestError(f"topology {text!r}: {match[0]!r} is no number of known parts", _HINT)
-        between *= number
-        if level == "package" and counts.keys() == {"numa"}:
-            # Packages inside a domain, as virtual machines show them: each is its own.
-            between *= counts.pop("numa")
-        if match["attached"] and "cache" in counts and "numa" not in counts:
-            # Memory at each cache: the domain is as large as the cache.
-            counts["numa"] = counts.pop("cache")
-        elif level is not None and not (match["attached"] and "numa" in counts):
-            if any(order.index(other) >= order.index(level) for other in counts):
-                raise RequestError(f"topology {text!r}: {word} stands inside of what it holds", _HINT)
-            counts[level], between = between, 1
-            numbers = match["attributes"] or ""
+        rest = rest[match.end() :]
+        level = _LEVEL_OF_WORD.get(match[2].removesuffix("s"))
+        if level is None or int(match[1]) < 1:
+            raise RequestError(f"topology {text!r}: '{match[1]} {match[2]}' is no number of known parts", _HINT)
+        if any(order.index(other) >= order.index(level) for other in counts):
+            raise RequestError(f"topology {text!r}: {match[2]} stands inside of what it holds", _HINT)
+        counts[level] = int(match[1])
     if "core" not in counts:
         raise RequestError(f"topology {text!r} has no cores", _HINT)
-    node = regular(*(counts.get(level, 1) for level in order))
-    indexes = re.search(r"indexes=([^\s)]*)", numbers)
-    return _numbered(node, indexes[1], text) if indexes else node
-
-
-def _numbered(node: NodeTopology, indexes: str, text: str) -> NodeTopology:
-    """The CPUs with the operating system's numbers: a list in hwloc's order, or loops `step*count:…`."""
-    total = len(node.cpus)
-    if re.fullmatch(r"\d+(,\d+)*", indexes):
-        of_position = [int(number) for number in indexes.split(",")]
-    elif re.fullmatch(r"\d+\*\d+(:\d+\*\d+)*", indexes):
-        positions = [0]
-        for loop in indexes.split(":"):
-            step, count = map(int, loop.split("*"))
-            # Bounded, whatever the counts are.
-            positions = [p + i * step for i in range(min(count, total)) for p in positions][: total + 1]
-        of_position = [positions.index(p) if p in positions else -1 for p in range(total)]
-    else:
-        of_position = []
-    if len(of_position) != total or len({*of_position} - {-1}) != total:
-        raise RequestError(f"topology {text!r}: indexes={indexes} do not number its {total} CPUs", _HINT)
-    return NodeTopology(tuple(replace(cpu, cpu=n) for cpu, n in zip(node.cpus, of_position, strict=True)))
+    return regular(*(counts.get(level, 1) for level in order))
 
 
 def regular(packages: int, numa: int, caches: int, cores: int, threads: int = 1) -> NodeTopology:

@@ -156,8 +156,7 @@ latency and a bandwidth alone are enough, too.""",
     unit="a cycle",
     rate="hops/s",
     about="One more process is two messages more: on a line T(P) = a + 2 T_l P the latency of a message is T_l = "
-    "slope/2. Where both messages of a hop travel at once, that is half a hop. e = (t_max − t_min)/2 over the "
-    "repetitions.",
+    "slope/2. Where both messages of a hop travel at once, that is half a hop.",
     about_prediction="each hop costs the slowest link between neighbours, twice where messages take turns, plus "
     "the time that a processor is busy.",
 )

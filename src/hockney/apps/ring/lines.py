@@ -121,11 +121,6 @@ def farthest(curve: RingSeries, segment: Segment) -> Locality | None:
     return localities.pop() if len(localities) == 1 else None
 
 
-def largest_error_s(samples_s: Sequence[float]) -> float | None:
-    """(t_max − t_min)/2 over runs; None of fewer than two."""
-    return (max(samples_s) - min(samples_s)) / 2 if len(samples_s) > 1 else None
-
-
 @dataclass(frozen=True)
 class RingPoint:
     """A run, and how far its neighbours are apart."""

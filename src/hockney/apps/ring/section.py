@@ -11,7 +11,6 @@ from hockney.apps.ring.lines import (
     LatencyLine,
     RingComparison,
     compared,
-    largest_error_s,
     signed,
     unbroken,
 )
@@ -24,7 +23,6 @@ from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Basis, Contribution, Runs, is_readable, page_id
 from hockney.report.findings import Finding, certainty
-from hockney.report.marks import percent
 from hockney.report.run_tables import Column, ReportedRun, interval, table
 from hockney.report.tables import Table
 from hockney.units import format_time
@@ -32,8 +30,6 @@ from hockney.units import format_time
 ANCHOR = page_id("ring")
 MOST_CURVES = 6
 """In one figure."""
-MOST_SPREADS = 60
-"""Rows of the table of spreads; the data of `--json` and the CSV files have all."""
 
 
 def reported(record: AppRecord) -> ReportedRun:
@@ -60,8 +56,6 @@ def section(runs: Runs) -> Contribution:
     """Runs, and where a curve has a line (five numbers of processes), lines, breaks, latencies."""
     contribution = runs_section.section(APP, runs, reported, predicted_s)
     (page,) = contribution.sections
-    for data, run in zip(contribution.runs, contribution.timed, strict=False):
-        data["largest_error_s"] = largest_error_s(run.samples_s)
     known = [run for run in runs.records if run.time_s > 0 and is_readable(run, RingAnswer)]
     series = of_records(known, runs.place_of)
     every = [_compared(curve, runs.basis) for curve in series]
@@ -74,7 +68,7 @@ def section(runs: Runs) -> Contribution:
     for number, start in enumerate(range(0, len(named), MOST_CURVES)):
         name = f"app-ring-lines-{number + 1}" if number else "app-ring-lines"
         page.figures.insert(number, drawing(dict([*named.items()][start : start + MOST_CURVES]), name))
-    page.tables[:0] = [shown for shown in (_lines(named), _spreads(named)) if shown.rows]
+    page.tables.insert(0, _lines(named))
     without = [f"{name}: {place}." for name, each in named.items() for place in unbroken(each)]
     page.note = " ".join(filter(None, [page.note, *without]))
     contribution.findings += findings(named)
@@ -170,23 +164,3 @@ def _ratio(line: LatencyLine) -> str:
     if line.latency_over_pingpong is None and line.latency_s is not None and line.pingpong_s:
         return f"{line.latency_s / line.pingpong_s:.3g} (no interval)"
     return line.ratio(" ")
-
-
-def _spreads(curves: dict[str, RingComparison]) -> Table:
-    """e of each run that was repeated."""
-    known = [
-        (name, run.record, error_s)
-        for name, comparison in curves.items()
-        for run in comparison.curve.runs
-        if (error_s := largest_error_s(run.record.samples_s)) is not None
-    ]
-    more = f"; the first {MOST_SPREADS} of {len(known)}" if len(known) > MOST_SPREADS else ""
-    columns: list[Column[tuple[str, AppRecord, float]]] = [
-        Column("rings", lambda row: row[0], is_text=True),
-        Column("processes", lambda row: str(row[1].ranks)),
-        Column("runs", lambda row: str(len(row[1].samples_s))),
-        Column("mean", lambda row: format_time(sum(row[1].samples_s) / len(row[1].samples_s))),
-        Column("e", lambda row: format_time(row[2])),
-        Column("e / median", lambda row: percent(row[2] / row[1].time_s)),
-    ]
-    return table(f"Spread of the runs: e = (t_max − t_min)/2{more}", known[:MOST_SPREADS], columns)

@@ -1,16 +1,15 @@
-"""Which grid: predicted times with intervals, what can be told apart, where communication matters."""
+"""Which grid: predicted times with intervals, and what can be told apart."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, computed_field
 
-from hockney.apps.stencil.grids import Grid, GridText, factorisations
+from hockney.apps.stencil.grids import Grid, GridText
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
@@ -21,11 +20,8 @@ from hockney.report.application import Row
 UNCALIBRATED = 1.3
 """Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
 predictions on published tables show for 95 % of the points that are not congested."""
-MOST_SCANNED = 4096
 USUAL_CELL_S = 1e-9
 """Beside the exchange, to weigh parts of unequal size where a grid is chosen by its predicted time."""
-SHARES = (0.1, 0.5)
-"""Of the time, from which communication is said to matter."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,38 +142,3 @@ def _open_s(prediction: GridPrediction, surroundings: Surroundings) -> float:
     if surroundings.relative_error is None:
         return prediction.communication_s * (UNCALIBRATED - 1)
     return min(prediction.communication_s, prediction.time_s * surroundings.relative_error)
-
-
-@dataclass(frozen=True)
-class CommunicationGrowth:
-    """On `ranks` ranks, with the grid that cuts through the fewest cells."""
-
-    ranks: int
-    grid: GridText
-    communication_share: float
-
-
-def growth(
-    step_on: Callable[[Grid], StencilStep], surroundings: Surroundings, iterations: int, most: int = MOST_SCANNED
-) -> list[CommunicationGrowth]:
-    """How communication grows with the ranks, by powers of two, as far as the cells and the system go."""
-    steps: list[CommunicationGrowth] = []
-    while (ranks := 2 ** len(steps)) <= most:
-        possible = []
-        for grid in factorisations(ranks):
-            with suppress(RequestError):
-                possible.append(step_on(grid))
-        try:
-            step = min(possible, key=_halo)
-            prediction = predict_step(step, surroundings, iterations)
-        except (RequestError, ValueError):
-            break
-        steps.append(CommunicationGrowth(ranks, step.stencil.grid, prediction.communication_share))
-    return steps
-
-
-def _halo(step: StencilStep) -> int:
-    """Cells of the largest box on faces that neighbours need."""
-    cells, grid = step.stencil.cells, step.stencil.grid
-    box = [-(-along // parts) for along, parts in zip(cells, grid, strict=True)]
-    return sum(min(parts - 1, 2) * math.prod(box) // side for side, parts in zip(box, grid, strict=True))

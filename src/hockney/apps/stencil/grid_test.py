@@ -2,8 +2,7 @@
 
 A configuration is a grid and a split. What is compared are the means of visits: a sweep visits each
 configuration once a round, in a new order each time, so that rounds are blocks (Friedman's test). Without rounds
-the repetitions of the runs are compared (Kruskal and Wallis), and where only intervals of means are known, those
-(Cochran's Q).
+the repetitions of the runs are compared (Kruskal and Wallis).
 
 How much grids differ is their standard deviation as a share of the mean, from the one-way model of random
 effects, t = μ + g + ε, with the exact interval of the ratio of both variances (Searle, Casella and McCulloch,
@@ -148,7 +147,7 @@ def grid_test(what: str, configurations: Sequence[Configuration]) -> GridTest | 
     """The test over three configurations or more (two without rounds); None where nothing can be told."""
     if len(configurations) < 2:
         return None
-    tested = _by_rounds(configurations) or _by_values(configurations) or _by_intervals(configurations)
+    tested = _by_rounds(configurations) or _by_values(configurations)
     if tested is None:
         return None
     method, statistic, p_value, differ, values = tested
@@ -211,27 +210,8 @@ def _by_values(configurations: Sequence[Configuration]) -> Tested | None:
     return "Kruskal and Wallis's test", float(statistic), float(p_value), differ, total
 
 
-def _by_intervals(configurations: Sequence[Configuration]) -> Tested | None:
-    """Of means with intervals: Q, with the within-variance taken for known."""
-    known = [one for one in configurations if one.low_s is not None and one.high_s is not None]
-    if len(known) < len(configurations):
-        return None
-    means = np.array([one.mean_s for one in known])
-    errors = np.array([((one.high_s or 0.0) - (one.low_s or 0.0)) / (2 * NORMAL) for one in known])
-    if not (errors > 0).all():
-        return None
-    weights = 1 / errors**2
-    pooled = float(np.sum(weights * means) / np.sum(weights))
-    statistic = float(np.sum(weights * (means - pooled) ** 2))
-    grids = len(known)
-    # DerSimonian and Laird's scale: the error of a typical mean.
-    typical = float((np.sum(weights) - np.sum(weights**2) / np.sum(weights)) / (grids - 1))
-    differ = _differ(statistic / (grids - 1), 1.0, grids - 1, math.inf, typical, pooled)
-    return "Cochran's Q of the means", statistic, float(stats.chi2.sf(statistic, grids - 1)), differ, grids
-
-
 def _differ(
-    between: float, within: float, freedom: float, error_freedom: float, each: float, mean: float
+    between: float, within: float, freedom: int, error_freedom: int, each: float, mean: float
 ) -> tuple[float, float, float]:
     """√(variance between grids) / mean with its interval, from mean squares with `each` values a grid."""
     if mean <= 0:
@@ -244,12 +224,7 @@ def _differ(
     def share(of_one: float) -> float:
         return math.sqrt(max(ratio / of_one - 1, 0.0) / each * within) / mean
 
-    low, high = (
-        float(stats.f.ppf(tail, freedom, error_freedom))
-        if math.isfinite(error_freedom)
-        else float(stats.chi2.ppf(tail, freedom)) / freedom
-        for tail in TAILS[::-1]
-    )
+    low, high = (float(stats.f.ppf(tail, freedom, error_freedom)) for tail in TAILS[::-1])
     return share(1.0), share(low), share(high)
 
 

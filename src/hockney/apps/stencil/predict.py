@@ -11,11 +11,8 @@ from pydantic import Field
 
 from hockney.apps.stencil.calibrate import calibrate
 from hockney.apps.stencil.choice import (
-    SHARES,
     USUAL_CELL_S,
-    CommunicationGrowth,
     GridPrediction,
-    growth,
     not_told_apart,
     predict_step,
     rank_grids,
@@ -71,20 +68,11 @@ class RankedGrids(GridPrediction):
     grids: list[GridPrediction]
 
 
-@dataclass(frozen=True)
-class Exceeds:
-    """From where on communication takes more than a share of the time; None: nowhere."""
-
-    share: float
-    ranks: int | None
-    grid: str | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class GridsOfSeveralNumbers(AppAnswer):
     """Grids of several numbers of ranks, the fewest first.
 
-    `refused`: why other grids are left out. `growth`: the share of communication as ranks are added.
+    `refused`: why other grids are left out.
 
     `calibrated_on`: runs whose communication was used, which gave `tuned`.
     """
@@ -95,8 +83,6 @@ class GridsOfSeveralNumbers(AppAnswer):
     halo: str
     solution: Solution | None
     refused: dict[str, str]
-    growth: list[CommunicationGrowth]
-    communication_exceeds: list[Exceeds]
     origin: str
     calibrated_on: int
     tuned: Tuned
@@ -119,7 +105,7 @@ class GridsOfSeveralNumbers(AppAnswer):
         ]
 
     def text(self) -> Iterator[str | Table]:
-        """The fastest grids, which of them cannot be told apart, and where communication matters."""
+        """The fastest grids, and which of them cannot be told apart."""
         several = len(self.predictions) > 1
         most = MOST_OF_SEVERAL if several else SHOWN
         shown = [grid for ranked in self.predictions for grid in ranked.grids[:most]]
@@ -146,12 +132,6 @@ class GridsOfSeveralNumbers(AppAnswer):
             yield f"and {left} slower grids (--json has all)"
         if self.solution:
             yield self.solution.in_words()
-        scanned = self.growth[-1].ranks if self.growth else 0
-        for step in self.communication_exceeds:
-            where = (
-                f"from {step.ranks} ranks on ({step.grid})" if step.ranks else f"on none of up to {scanned} ranks"
-            )
-            yield f"communication exceeds {percent(step.share)} of the time {where}"
         how = "no run of the program was used for them"
         how = f"calibrated on {counted(self.calibrated_on, 'run')}" if self.calibrated_on else how
         yield f"communication: simulated with {self.origin}; {how}"
@@ -281,8 +261,6 @@ def predict_grids(
                 grids=ordered,
             )
         )
-    growing = growth(step_on, surroundings, iterations)
-    firsts = [next((step for step in growing if step.communication_share > share), None) for share in SHARES]
     several = GridsOfSeveralNumbers(
         operation=case.operation,
         model="simulated",
@@ -290,11 +268,6 @@ def predict_grids(
         halo=case.halo,
         solution=solved,
         refused=refused,
-        growth=growing,
-        communication_exceeds=[
-            Exceeds(share, step.ranks, str(step.grid)) if step else Exceeds(share, None, None)
-            for share, step in zip(SHARES, firsts, strict=True)
-        ],
         origin=costs.origin,
         calibrated_on=surroundings.runs,
         tuned=surroundings.tuned,

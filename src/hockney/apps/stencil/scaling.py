@@ -13,7 +13,7 @@ import numpy as np
 
 from hockney.apps.stencil.grid_test import GridTest, configuration, grid_test, judged
 from hockney.apps.stencil.grids import Grid, box_of_each, cells_of, grid_of
-from hockney.apps.stencil.measured import cell_s_of, iterations_of, unusable
+from hockney.apps.stencil.measured import iterations_of
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.boundaries import begins, boundaries
@@ -187,13 +187,13 @@ def _of_grids(name: str, table: ScalingTable) -> GridTest | None:
 
 
 def _of_efficiency(name: str, table: ScalingTable, anchor: str) -> list[Finding]:
-    """The most ranks beside one; why they are more than ideal."""
+    """The most ranks beside one."""
     last = table.fastest()[-1]
     if last.ratio is None or table.alone is None:
         return []
     share = last.ratio.inverse
     is_super = (share.low or share.value) > SUPER
-    why = f": more than ideal, {_why(table.alone.record, last.record)}" if is_super else ""
+    why = ": more than ideal" if is_super else ""
     reach = " (no interval)"
     if share.low is not None and share.high is not None:
         reach = f" (95 %: {percent(share.low)} to {percent(share.high)})"
@@ -203,16 +203,6 @@ def _of_efficiency(name: str, table: ScalingTable, anchor: str) -> list[Finding]
     )
     verdict: Verdict = "good" if share.value >= GOOD else "look" if share.value >= FAIR else "bad"
     return [Finding(text, anchor, 0.8 if is_super else 0.6, verdict=verdict)]
-
-
-def _why(alone: AppRecord, record: AppRecord) -> str:
-    """By what a cell takes: the memory of a rank shrinks with the ranks, and caches hold more of it."""
-    if unusable(alone) or unusable(record):
-        return "not explained"
-    before_s, after_s = cell_s_of(alone), cell_s_of(record)
-    if after_s >= before_s / SUPER:
-        return "though a cell takes as long: not explained"
-    return f"because a cell takes {before_s / after_s:.2g} times less where a rank has fewer of them (caches)"
 
 
 def _of_break(name: str, table: ScalingTable, broken: Break, runs: Runs, anchor: str) -> Finding:
