@@ -15,7 +15,7 @@ from tests.processes import captured
 
 from hockney.apps.pinning.plan import PinningPlan, plan, wish
 from hockney.apps.pinning.recipes import is_listed, request, target_of
-from hockney.apps.pinning.topology import parse
+from hockney.apps.pinning.topology import regular
 from hockney.runner.launchers.base import command
 from hockney.runner.mpi import Mpi
 from hockney.runner.process import Process
@@ -95,7 +95,8 @@ def _of_five(where: str, made: PinningPlan) -> set[int]:
 def test_the_launcher_maps_as_planned(mpi: Mpi, node: str, ranks: int, threads: int, spread: str) -> None:
     if mpi.kind not in ("openmpi", "mpich"):
         pytest.skip("its launcher does not tell what it maps before it runs")
-    made = plan(parse(node), wish(ranks, threads, spread))
+    shape = (int(part.partition(":")[2]) for part in node.split())
+    made = plan(regular(*shape), wish(ranks, threads, spread))
     if target_of(mpi) == "openmpi4" and is_listed(made, "openmpi4"):
         pytest.skip("Open MPI 4 reads no rank file for a synthetic node")
     mapped = _mapped(mpi, made, node, ranks)

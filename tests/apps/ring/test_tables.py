@@ -23,9 +23,9 @@ def table(tmp_path: Path) -> Path:
     return written(tmp_path / "rings.csv", "\n".join([HEADER, *rows]) + "\n")
 
 
-def test_fit_says_what_shows_rings(table: Path, tmp_path: Path) -> None:
+def test_fit_has_no_model_of_rings(table: Path, tmp_path: Path) -> None:
     err = refused("fit", str(table), "-o", str(tmp_path / "m.json"))
-    assert "holds runs of ring alone" in err
+    assert "holds no times that a model is of" in err
     assert not (tmp_path / "m.json").exists()
 
 

@@ -10,9 +10,10 @@ from tests.factories import app_run
 from hockney.apps.stencil.grid_test import run_statistics
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.sum3d.app import Sum3dStudy
-from hockney.apps.sum3d.sums import Sum3dProblem, shares, summary
+from hockney.apps.sum3d.sums import Sum3dProblem, summary
 from hockney.errors import RequestError
 from hockney.fields import checked
+from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents
 
@@ -42,18 +43,6 @@ PARTS: dict[str, Any] = {
 }
 
 
-def test_shares_of_each_rank_add_up() -> None:
-    made = shares(PARTS)
-    assert made.slowest == 0
-    assert made.by_rank[0] == {"scatter": 0.6, "compute": 0.1, "gather": 0.2, "pack": 0.1}
-    assert made.by_rank[1] == {"scatter": 0.25, "compute": 0.25, "gather": 0.5, "pack": 0.0}
-
-
-def test_shares_of_no_time_are_none_of_it() -> None:
-    made = shares({name: [0.0] for name in PARTS})
-    assert set(made.by_rank[0].values()) == {0.0}
-
-
 def record() -> AppRecord:
     answer = {
         **PARTS,
@@ -69,8 +58,17 @@ def record() -> AppRecord:
 PROBLEM = Sum3dProblem(Extents(12, 1, 1), Grid(2, 1, 1), "balanced", packed=False)
 
 
-def test_a_summary_says_loads() -> None:
-    assert summary(record()).loads == ["P. 0-1: 6"]
+def test_a_summary_says_loads_and_shares() -> None:
+    made = summary(record())
+    assert made.loads == ["P. 0-1: 6"]
+    # Of 18 s of both ranks.
+    assert made.shares == pytest.approx({"scatter": 8 / 18, "compute": 3 / 18, "gather": 6 / 18, "pack": 1 / 18})
+
+
+def test_shares_of_no_time_are_none_of_it() -> None:
+    answer = {**record().answer.as_said(), **{name: [0.0, 0.0] for name in PARTS}}
+    untimed = record().model_copy(update={"answer": Answer.model_validate(answer)})
+    assert set(summary(untimed).shares.values()) == {0.0}
 
 
 def test_the_grid_is_chosen_where_none_is_asked_for() -> None:

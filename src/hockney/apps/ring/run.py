@@ -12,42 +12,40 @@ from typing import Annotated
 from pydantic import Field
 
 from hockney import writing
-from hockney.apps.launched import Launched, Told, records
+from hockney.apps.launched import Launched, Runs, Told, records
 from hockney.apps.repetitions import repetitions
 from hockney.apps.ring.app import RingStudy
 from hockney.apps.ring.lines import RingComparison, compared, in_words
 from hockney.apps.ring.picture import write
-from hockney.apps.ring.rings import RingRun, of_records, process_lines, statistics_csv
+from hockney.apps.ring.rings import of_records, process_lines, statistics_csv
 from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.app_record import AppRecord
 from hockney.records.journal import LaunchLine
-from hockney.report.application import AppAnswer
 from hockney.report.drawing import checked_ending
-from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
 from hockney.runner.session import Refused
-from hockney.units import format_time
 
 
 @dataclass(frozen=True)
-class RingRuns(AppAnswer):
+class RingRuns(Runs):
     """Runs of rings, and their curves."""
 
-    runs: list[AppRecord]
     curves: list[RingComparison]
     csv: Path | None
     figure: Path | None
     form: Annotated[str, Field(exclude=True)]
 
     def text(self) -> Iterator[str | Table]:
-        """A table and the lines of each curve, or lines of each process; then what was written."""
+        """The runs and the lines of each curve, or lines of each process; then what was written."""
+        if self.form == "table":
+            yield from super().text()
         for comparison in self.curves:
             if self.form == "table":
-                yield _table(comparison)
-                yield from in_words(comparison)
+                lines = in_words(comparison)
+                yield from [comparison.curve.title, *lines] if lines else []
             else:
                 for run in comparison.curve.runs:
                     yield from process_lines(run, self.form)
@@ -108,14 +106,3 @@ def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
         study.figure,
         study.form,
     )
-
-
-def _table(comparison: RingComparison) -> Table:
-    columns: list[Column[RingRun]] = [
-        Column("processes", lambda run: str(run.record.ranks)),
-        Column("cycle", lambda run: format_time(run.record.time_s)),
-        Column("95 % interval", lambda run: interval(run.record.low_s, run.record.high_s)),
-        Column("cycles", lambda run: str(run.answer.cycles or "")),
-        Column("a hop", lambda run: format_time(run.record.time_s / run.record.ranks)),
-    ]
-    return table(comparison.curve.title, comparison.curve.runs, columns)

@@ -23,16 +23,14 @@ from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer
-from hockney.report.run_tables import Column, table
+from hockney.report.run_tables import table
 from hockney.report.tables import Table
 from hockney.runner.inventory import inventory
 from hockney.runner.session import Refused
-from hockney.units import Extents, counted, format_rate, format_time, percent
+from hockney.units import Extents, counted, format_rate, percent
 
 ROUNDS = 5
 """Of several configurations: drift then hits all of them alike."""
-FEW_RANKS = 8
-"""Whose parts are all shown; of more, rank 0 and the slowest."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,7 @@ def _loads(problem: Sum3dProblem) -> Sum3dLoads:
     return Sum3dLoads("sum3d", list(problem.size), str(problem.grid), problem.split, elements, as_lines(elements))
 
 
-def _in_full(run: Sum3dRun) -> Iterator[str | Table]:
+def _in_full(run: Sum3dRun) -> Iterator[str]:
     problem = problem_of(run)
     title = f"{problem.size} on {counted(run.ranks, 'rank')}, grid {problem.grid}, {problem.split}, {run.mpi}"
     yield f"{title}{f', {run.variant}' if run.variant else ''}"
@@ -178,26 +176,7 @@ def _in_full(run: Sum3dRun) -> Iterator[str | Table]:
         text += f"[{known.student_low_s:.6g}, {known.student_high_s:.6g}] s by Student's t, "
         text += f"[{known.normal_low_s:.6g}, {known.normal_high_s:.6g}] s with c = 1.96"
     yield f"{text}; median {run.time_s:.6g} s"
-    yield _parts(run)
-    yield "* spends the most; time and its share by part; STREAM's triad alone, and in place of the sum"
-
-
-def _parts(run: Sum3dRun) -> Table:
-    answer, slowest = run.said, run.shares.slowest
-    columns = [Column[int]("rank", lambda rank: f"{rank}{'*' if rank == slowest else ''}")]
-    for name, of_ranks_s in answer.parts_s.items():
-        part = name.removesuffix("_s")
-        columns.append(
-            Column(
-                part,
-                lambda rank, part=part, of_ranks_s=of_ranks_s: (  # type: ignore[misc]
-                    f"{format_time(of_ranks_s[rank])} {percent(run.shares.by_rank[rank][part])}"
-                ),
-            )
-        )
-    columns += [
-        Column("memory", lambda rank: format_rate(answer.memory_bandwidth_B_per_s[rank])),
-        Column("in place", lambda rank: format_rate(answer.sum_bandwidth_B_per_s[rank])),
-    ]
-    ranks = list(range(run.ranks)) if run.ranks <= FEW_RANKS else list(dict.fromkeys((0, slowest)))
-    return table("", ranks, columns)
+    shares = ", ".join(f"{name} {percent(share)}" for name, share in run.shares.items())
+    yield f"of the time of all ranks: {shares}"
+    memory, in_place = min(run.said.memory_bandwidth_B_per_s), min(run.said.sum_bandwidth_B_per_s)
+    yield f"STREAM's triad of a rank: {format_rate(memory)}, {format_rate(in_place)} in place of the sum"

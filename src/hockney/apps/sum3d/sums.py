@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -135,43 +135,26 @@ def _loads(problem: Sum3dProblem, record: AppRecord) -> list[str]:
         return []
 
 
-@dataclass(frozen=True)
-class PartShares:
-    """Each rank's time by what its parts take; `slowest` is the rank that spends the most."""
-
-    slowest: int
-    by_rank: list[dict[str, float]]
-
-
-def shares(parts_s: Mapping[str, Sequence[float]]) -> PartShares:
-    """`parts_s`: seconds of each part by rank."""
-    seconds = [dict(zip(parts_s, of_rank, strict=True)) for of_rank in zip(*parts_s.values(), strict=True)]
-    totals = [sum(of_rank.values()) for of_rank in seconds]
-    by_rank = [
-        {name.removesuffix("_s"): part_s / total_s if total_s else 0.0 for name, part_s in of_rank.items()}
-        for of_rank, total_s in zip(seconds, totals, strict=True)
-    ]
-    return PartShares(max(range(len(totals)), key=totals.__getitem__), by_rank)
-
-
 class Sum3dRun(AppRecord):
-    """A run, its loads, statistics and shares."""
+    """A run, its loads and statistics; `shares` of its parts in the time of all ranks."""
 
     grid: str
     loads: list[str]
     statistics: RunStatistics
-    shares: PartShares
+    shares: dict[str, float]
     said: Annotated[Sum3dAnswer, Field(exclude=True)]
 
 
 def summary(record: AppRecord) -> Sum3dRun:
     """What a record says."""
     answer = record.answer.read_as(Sum3dAnswer)
+    parts_s = {name.removesuffix("_s"): sum(of_ranks_s) for name, of_ranks_s in answer.parts_s.items()}
+    total_s = sum(parts_s.values())
     return Sum3dRun(
         **dict(record),
         grid=str(problem_of(record).grid),
         loads=as_lines(answer.elements),
         statistics=run_statistics(record.samples_s),
-        shares=shares(answer.parts_s),
+        shares={name: part_s / total_s if total_s else 0.0 for name, part_s in parts_s.items()},
         said=answer,
     )
