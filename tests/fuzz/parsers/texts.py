@@ -1,16 +1,14 @@
-"""Smaller files: platforms, networks, patterns, maps, topologies of nodes, hosts, times, solutions."""
+"""Smaller files: platforms, networks, patterns, maps, topologies of nodes, hosts, times."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.fuzz.mutation import Folder, Format, Json, Table, Text, joined, parts
+from tests.fuzz.mutation import Format, Table, Text
 from tests.fuzz.parser import Parser, parsers
 from tests.fuzz.parsers.campaign import INPUTS
 
-from hockney.apps.cg import solution
 from hockney.apps.pinning import topology
 from hockney.models.scaling import times
 from hockney.network.topologies.base import parse_spec
@@ -85,22 +83,4 @@ _file(
     "scaling fit FILE --weak",
     of=Table(),
     turn=10,
-)
-
-
-def _read_solution(data: bytes, folder: Path) -> str:
-    for name, text in parts(data).items():
-        (folder / name).write_bytes(text)
-    solution.read(folder / "u")
-    return "u"
-
-
-_DESCRIBED = {"schema": 1, "type": "float64", "byte_order": "little", "shape": [1, 2, 2], "spacing": 0.5}
-parsers.register("solution")(
-    Parser(
-        lambda: [joined({"u.json": json.dumps(_DESCRIBED).encode() + b"\n", "u": bytes(32)})],
-        Folder({"u.json": Json(), "u": Text()}),
-        _read_solution,
-        turn=50,
-    )
 )
