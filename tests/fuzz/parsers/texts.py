@@ -56,7 +56,7 @@ _file(
 _file(
     "node",
     "node.txt",
-    [_LSCPU, b"2 packages x 2 numa x 4 cores x 2 threads", b"pack:2 numa:2 core:4 pu:2", b"2 packages x 4 cores"],
+    [_LSCPU, b"2 packages x 2 numa x 4 cores x 2 threads", b"2 packages x 4 cores"],
     lambda path: topology.read(str(path)),
     "run pinning --ranks 4 --threads 2 --spread socket --dry-run --node FILE --json",
 )
