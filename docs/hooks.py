@@ -14,7 +14,6 @@ from typer.cli import get_docs_for_click
 
 from hockney import _core
 from hockney.api.answers.base import answers, schema
-from hockney.models.collectives._written import symbols
 from hockney.models.collectives.closed_form import ClosedForm, CostFormula, collective_models
 from hockney.terminal import application
 
@@ -101,7 +100,8 @@ def closed_forms(operation: str) -> str:
 
 
 def _counts(counted: CostFormula) -> dict[str, str]:
-    return {term.symbol.strip(): term.times.text(spelled=False) for term in symbols(counted)}
+    counts = (counted.alpha, counted.bytes, counted.reduced)
+    return {symbol: count.text(spelled=False) for symbol, count in zip("αβγ", counts, strict=True)}
 
 
 def _exact(operation: str, algorithm: str, form: ClosedForm) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.words import listed
+from hockney.units import listed
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ pair without a common level disagrees.
 With --collectives: bcast and allreduce by all algorithms, quickly, twice quiet, between them once beside one busy
 process on each core. Winners of each operation and size are to agree or to be called equal (the interval of their
 ratio lies within ±5 % in both campaigns, or they make the same schedule of two ranks); loaded times that are more
-than 15 % from the quiet ones must be marked, as the report marks them (`hockney.machine.marks`).
+than 15 % from the quiet ones must be marked, as the report marks them (`hockney.machine.measured`).
 
 The levels are those that the references of the campaigns tell. An older Hockney (--hockney) records none: its
 campaigns are judged as they are, and the output says so. Exit code 1 when a bar is missed.

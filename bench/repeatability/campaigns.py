@@ -21,7 +21,7 @@ from bench.repeatability.winners import Cell, CollectiveTime, Times, TimesAtLeve
 from hockney.errors import Incomplete, RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Entry, load
-from hockney.machine.marks import of_collectives
+from hockney.machine.measured import of_collectives
 from hockney.records import table
 from hockney.records.contents import Contents, read
 from hockney.records.folder import RECORDS, TABLE

@@ -13,7 +13,7 @@ import numpy as np
 from bench.repeatability.bars import Bar
 from bench.repeatability.messages import common_level
 
-from hockney.machine.marks import ELSEWHERE
+from hockney.machine.measured import ELSEWHERE
 from hockney.records.visits import ByLaunch, ratio_in_pairs, taken_together
 from hockney.statistics import pooled
 

@@ -21,6 +21,8 @@
 namespace hockney::trace {
 namespace {
 
+// A loop that polls takes less between two polls; more is computing.
+constexpr std::int64_t poll_ns = 2000;
 // Vectors that are looked up: of more, the same one is written again.
 constexpr std::size_t most_vectors_B = std::size_t{16} << 20;
 constexpr int calibrating_calls = 2000;
@@ -43,7 +45,6 @@ struct Recorder {
     std::int64_t carried_ns = 0, carried_cpu_ns = 0;
     // In calls that wrote nothing, and between polls: it goes into the next call.
     std::int64_t polled_ns = 0;
-    Polls polls;
     // What was done once since the latest call.
     bool is_in_once = false;
     std::int64_t once_ns = 0, once_cpu_ns = 0;
@@ -51,12 +52,6 @@ struct Recorder {
     std::unordered_map<std::vector<Bytes>, std::uint64_t, Hash> vectors;
     std::uint64_t next_vector = 0;
     std::size_t vectors_B = 0;
-
-    // Into the next event.
-    void carry(Polls::Computed computed) {
-        carried_ns += computed.wall_ns;
-        carried_cpu_ns += computed.cpu_ns;
-    }
 };
 
 // Never destroyed at the end of the process: programs may call MPI until then.
@@ -147,25 +142,21 @@ Visit::~Visit() {
     if (is_threaded) busy.store(nullptr, std::memory_order_release);
 }
 
-Polls::Computed Visit::computed() const {
+void Visit::skip() const {
     const Header& header = recorder->file.header();
     const auto without = [](std::int64_t time, std::uint64_t overhead) {
         return std::max<std::int64_t>(0, time - static_cast<std::int64_t>(overhead));
     };
-    return {without(gap_ns_, header.overhead_wall_ns), without(gap_cpu_ns_, header.overhead_cpu_ns)};
-}
-
-void Visit::skip() const {
-    recorder->carry(computed());
+    recorder->carried_ns += without(gap_ns_, header.overhead_wall_ns);
+    recorder->carried_cpu_ns += without(gap_cpu_ns_, header.overhead_cpu_ns);
     recorder->polled_ns += end_ns_ - start_ns_;
 }
 
 void Visit::poll() const {
-    const Polls::Computed before = computed();
-    if (recorder->polls.is_work(site_, before.wall_ns)) return skip();
+    const auto overhead_ns = static_cast<std::int64_t>(recorder->file.header().overhead_wall_ns);
+    if (gap_ns_ - overhead_ns >= poll_ns) return skip();
     // All of it: what the layer takes makes no loop longer that waits for others.
     recorder->polled_ns += gap_ns_ + goes_on_ns_ - start_ns_;
-    recorder->polls.add(site_, before);
 }
 
 Once::Once() : is_outermost_(is_on && depth > 0 && !recorder->is_in_once) {
@@ -209,9 +200,6 @@ Event::Event(Kind kind, const Visit& visit, std::size_t most_numbers) : kind_(ki
     }
     ++at_;
     const bool is_fresh = to.is_fresh;
-    const Polls::Computed work = to.polls.end(visit.site_);
-    to.carry(work);
-    to.polled_ns -= work.wall_ns;
     add((is_fresh ? visit.gap_ns_ : 0) + to.carried_ns);
     if (to.has_cpu) add((is_fresh ? visit.gap_cpu_ns_ : 0) + to.carried_cpu_ns);
     // The time of a call that is no message is replayed: it stays its own.

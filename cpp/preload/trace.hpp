@@ -12,7 +12,6 @@
 
 #include "../schedule/schedule.hpp"
 #include "format.hpp"
-#include "polls.hpp"
 #include "requests.hpp"
 
 namespace hockney {
@@ -54,7 +53,7 @@ class Visit {
     bool is_traced() const { return is_traced_; }
     const char* name() const { return name_; }
     // Nothing came of it: the time before it is that of what comes next, and its own is inside that; before a
-    // poll, too, in a loop that waits.
+    // poll, too, where that was no more than a loop takes.
     void skip() const;
     void poll() const;
 
@@ -65,9 +64,6 @@ class Visit {
 
   private:
     friend class Event;
-    // Before the call, without what the layer takes.
-    Polls::Computed computed() const;
-
     const char* name_;
     const void* site_;
     bool is_entered_ = false, is_traced_ = false;

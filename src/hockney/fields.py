@@ -22,9 +22,8 @@ from pydantic.fields import FieldInfo
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
-from hockney.units import parse_time
+from hockney.units import parse_time, words
 from hockney.vocabulary import operation
-from hockney.words import words
 
 
 def _seconds(given: Any) -> Any:

@@ -44,6 +44,9 @@ MEDIAN_FACTOR = 1.25
 MOST_POOLED = 8
 """Degrees of freedom that a spread which several quantities have in common counts for beside one's own."""
 
+LEAST_FREEDOM = 2.0
+"""With less, Student's t says nothing: its interval would reach from nothing to everything."""
+
 
 @lru_cache(maxsize=4096)
 def most_like(chance: float, own_freedom: float, pooled_freedom: float) -> float:

@@ -22,7 +22,7 @@ from bench.repeatability.messages import CampaignAtLevel, agreement, common_leve
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Entry, Measurements, Point, save
-from hockney.machine.marks import ELSEWHERE
+from hockney.machine.measured import ELSEWHERE
 from hockney.models.base import Fit, Parameter, Quality, Regime
 from hockney.records.folder import Campaign
 from hockney.records.record import Record

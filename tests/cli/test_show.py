@@ -29,12 +29,6 @@ def test_a_summary_is_the_default(run: Run) -> None:
     assert "T(n)" not in run(MACHINE)[1]
 
 
-def test_more_ranks_than_a_schedule_has_are_refused(run: Run) -> None:
-    asked = ("--view", "exact", "--operation", "bcast", "--ranks")
-    err = run.refuses(MACHINE, *asked, "99999999999999999")
-    assert "at most 1073741824" in err
-
-
 def test_latex_goes_to_standard_output_unwrapped(run: Run) -> None:
     _, out, _ = run(MACHINE, "--format", "latex", "--where", "cache=off")
     assert out.startswith("\\documentclass{article}\n")

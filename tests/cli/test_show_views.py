@@ -52,7 +52,6 @@ def test_effects_and_published_models_follow_the_formulas(run: Run) -> None:
     assert "per_entry_s = 0.01 µs" in out
     assert "not measurable: there is no second node" in out
     assert "exact: T(P) = 0.31 µs · log₂P\n  published: a paper" in out
-    assert "binomial" not in out, "closed forms only on request"
 
 
 @pytest.mark.usefixtures("wide")
@@ -70,20 +69,10 @@ def test_all_views_of_one_locality(run: Run) -> None:
 
 
 def test_a_collective_with_its_published_model(run: Run) -> None:
-    _, out, _ = run("--operation", "bcast", "--ranks", "16")
-    assert out.index("bcast — the library") < out.index("bcast — linear")
-    assert "exact: T(16, n) = 6 µs + n / 2.5 GB/s — n ≤ 4 KiB" in out
+    _, out, _ = run("--operation", "bcast")
+    assert "bcast — the library\n" in out
+    assert "exact: T(P) = 0.31 µs · log₂P" in out
     assert "pingpong" not in out
-    _, out, _ = run("--operation", "bcast", "--algorithm", "binomial")
-    assert "linear" not in out
-    assert "the library" not in out
-
-
-def test_all_collectives_in_one_view(run: Run) -> None:
-    _, out, _ = run("--operation", "collectives", "--view", "asymptotic")
-    assert "  asymptotic: T(P) = Θ(log P)" in out
-    assert "alltoall — bruck" in out
-    assert "reduce_scatter — ring" in out
 
 
 def test_one_effect(run: Run) -> None:
@@ -98,26 +87,28 @@ def test_json_has_views_of_all(run: Run) -> None:
     ]
     assert set(entry["models"]["piecewise"]["views"]) == {"asymptotic", "dominant", "bounded", "exact"}
     assert entry["models"]["piecewise"]["views"]["exact"][1]["where"] == "n > 4 KiB (rendezvous)"
-    found = run.answers("--view", "exact", "--operation", "allreduce", "--algorithm", "ring", "--ranks", "4")
+    found = run.answers("--view", "exact", "--operation", "bcast")
     assert found["entries"] == []
-    (ring,) = found["collectives"]
-    assert (ring["algorithm"], ring["ranks"], list(ring["views"])) == ("ring", 4, ["exact"])
+    (bcast,) = found["collectives"]
+    assert (bcast["operation"], list(bcast["views"])) == ("bcast", ["exact"])
     assert [one["effect"] for one in run.answers()["effects"]] == ["matching", "injection"]
 
 
 def test_latex_has_the_view(run: Run) -> None:
-    _, out, _ = run("--format", "latex", "--view", "dominant", "--operation", "gather")
-    assert r"\paragraph{gather --- binomial}" in out
-    assert r"\[ T(P, n) = \lceil \log_2 P\rceil" in out
+    _, out, _ = run("--format", "latex", "--view", "exact", "--operation", "bcast")
+    assert r"\paragraph{bcast --- the library}" in out
+    assert r"\[ T(P) = 0.31 \log_2 P" in out
     assert out.endswith("\\end{document}\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (["--ranks", "4"], "--ranks and --algorithm apply to a collective", "--operation bcast"),
-        (["--operation", "bcast", "--ranks", "1"], "at least 2 ranks", "--ranks 64"),
-        (["--operation", "bcast", "--algorithm", "binomal"], "'binomal'", "binomial"),
+        (
+            ["--operation", "gather"],
+            "no model of gather in the machine file",
+            "there: bcast; `hockney predict gather",
+        ),
         (["--operation", "synchronisation"], "no effect 'synchronisation'", "injection, matching"),
         (["--view", "bounded", "--topology", "moebius:4"], "names no topology", "torus"),
         (["--view", "coarse"], "unknown --view 'coarse'", "known: asymptotic, dominant"),

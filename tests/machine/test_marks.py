@@ -12,7 +12,7 @@ from tests.machine.test_reservations import bcast, timed
 
 from hockney.machine.build import build
 from hockney.machine.file import Entry, Measurements, Point
-from hockney.machine.marks import BUSY, DISTURBED, ELSEWHERE, WIDE, marked, marks_of, noise
+from hockney.machine.measured import BUSY, DISTURBED, ELSEWHERE, WIDE, marked, marks_of, noise
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.records.contents import Contents

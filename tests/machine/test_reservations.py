@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tests.factories import collective
 
-from hockney.machine.reservations import reservations
+from hockney.machine.provenance import reservations
 from hockney.records.answers import Timed
 from hockney.records.contents import Contents
 from hockney.records.record import Record

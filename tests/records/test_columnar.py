@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from tests import factories
 
 from hockney.records import table
-from hockney.records.columnar import RecordColumns, codes, prefixed, words
+from hockney.records.columns import RecordColumns, codes, prefixed, words
 from hockney.records.journal import LaunchLine
 from hockney.records.record import Record
 

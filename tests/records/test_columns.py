@@ -10,8 +10,18 @@ from typing import Any
 import pytest
 
 from hockney.records import merge, table
-from hockney.records.columnar import RecordColumns, codes
-from hockney.records.columns import ALL, POINT, RECORD, REQUIRED, SERIES, Column, mistyped, names
+from hockney.records.columns import (
+    ALL,
+    POINT,
+    RECORD,
+    REQUIRED,
+    SERIES,
+    Column,
+    RecordColumns,
+    codes,
+    mistyped,
+    names,
+)
 from hockney.records.folder import Campaign
 from hockney.records.keys import CollectiveKey, PairKey
 from hockney.records.record import Bracketed, Record

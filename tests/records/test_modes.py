@@ -7,8 +7,8 @@ import pytest
 from tests.factories import draws, record, references
 from tests.records.one_level import Stream, resampled
 
+from hockney.records.contents import Modes, find_modes, modes_in_words
 from hockney.records.levels import Level
-from hockney.records.modes import Modes, find_modes, modes_in_words
 from hockney.records.record import Record
 from hockney.records.visits import Levels, ranks_of
 

@@ -16,7 +16,7 @@ from tests.capabilities import shared
 from tests.factories import refusing, written
 
 from hockney.errors import RequestError
-from hockney.records import columnar, table
+from hockney.records import columns, table
 from hockney.records.columns import REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.journal import LaunchLine
@@ -137,7 +137,7 @@ BAD = [
     ("bytes", str(2**63), "is too large a number"), ("bytes", "1e300", "is too large a number"),
     ("ranks", "two", "not a number"), ("ranks", "9" * 20, "is too large a number"),
     *((name, "0", f"{name} '0' is less than 1") for name in ("nodes", "ppn", "ranks")),
-    *((name, said, f"'{said}' is not a ") for name in table.STATED for said in ("-1", "nan", "inf", "many")),
+    *((name, said, f"'{said}' is not a ") for name in columns.STATED for said in ("-1", "nan", "inf", "many")),
 ]  # fmt: skip
 
 
@@ -267,7 +267,7 @@ def test_a_column_that_is_nearly_another_is_asked_about(tmp_path: Path, name: st
 def test_texts_that_look_like_numbers_stay_texts_over_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str
 ) -> None:
-    monkeypatch.setattr(columnar, "_BLOCK", 2)
+    monkeypatch.setattr(columns, "_BLOCK", 2)
     names = ["007", "7", "", "07", "1e3"]
     rows = [f"s,m,bcast,{name},core,2,1,2,{8 + place},completion,1.5,0{last}" for place, name in enumerate(names)]
     path = written(tmp_path / "t.csv", "\n".join([HEADER, *rows, ""]))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from hockney.report.axes import (
+from hockney.report.style import (
     SizeAxis,
     count_axis,
     log_axis,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.factories import frame, row
 
+from hockney.machine.locality import Places
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import curves, points
 from hockney.report.collective_analysis import analyse
-from hockney.report.places import Places
 
 SYSTEM = System(
     schema_version=1,

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.factories import written
+from tests.factories import regime, version_1, written
 
 from hockney.machine.build import build
+from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, fit_collective
-from hockney.report.collective_models import drawings, model_table
+from hockney.report.collective_models import drawings, least_message, model_table
 from hockney.report.make import make
 from hockney.report.reading import Wish
 
@@ -83,3 +84,21 @@ def test_models_are_those_of_the_statistic_that_is_asked_for(tmp_path: Path, has
     assert table.rows[0][2].startswith("10 µs")
     (figure,) = (figure for figure in section.figures if figure.name == "bcast-model")
     assert "mean time over ranks" in figure.title
+
+
+def test_no_message_is_faster_than_the_bound_of_a_bumpy_fit() -> None:
+    """A flat regime and one through the origin, as fits of real libraries have: least α and β are both zero."""
+    # 1 µs up to 100 B, 10 ns/B up to 1 kB, then 5 µs + 5 ns/B: least 1 µs; per byte 5 ns, where n is endless.
+    regimes = [regime(1e-6, 0, 0, 100), regime(0, 1e-8, 100, 1000), regime(5e-6, 5e-9, 1000)]
+    assert least_message([Fit(model="piecewise", regimes=regimes)]) == (1e-6, 5e-9)
+
+
+def test_the_bound_is_of_ranks_that_shared_no_core() -> None:
+    """Thin grey lines stand under the models' only where a ping-pong tells."""
+    machine = version_1()
+    (drawing,) = drawings([model()], machine)
+    for entry in machine.point_to_point:
+        entry.oversubscribed = True
+    (bare,) = drawings([model()], machine)
+    assert "no algorithm beats" in drawing.caption
+    assert "no algorithm beats" not in bare.caption

@@ -12,6 +12,7 @@ import pytest
 from tests.factories import not_none, refusing
 
 from hockney.errors import RequestError
+from hockney.machine.locality import Places
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
 from hockney.records import table
@@ -20,7 +21,6 @@ from hockney.report.explorer.explored import Explorable, explored
 from hockney.report.judged import Judged
 from hockney.report.make import make, write_csv
 from hockney.report.page import Report, Section
-from hockney.report.places import Places
 from hockney.report.reading import Wish, statistics_of
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import Table
@@ -123,31 +123,16 @@ def test_a_default_that_is_fastest_is_said_to_be(measured: Path, tmp_path: Path)
     assert "intervals do not overlap" in section.note
 
 
-def test_each_algorithm_has_one_model_over_its_allocations(measured: Path, tmp_path: Path) -> None:
-    """Allocation `node` takes 1.5 times as long as `core`, and there is one row an algorithm and size."""
-    frame = table.load(measured)
-    noise = np.random.default_rng(1).normal(0, 0.01, 2 * len(frame))
-    both = pd.concat([frame, frame.assign(mapping="node", time_s=frame["time_s"] * 1.5)], ignore_index=True)
-    both["time_s"] = np.where(both["ranks"] > 32, 0.5, 1.0) * both["time_s"] * np.exp(noise)
-    table.write(both, tmp_path / "allocations.csv")
-    section = section_of(tmp_path / "allocations.csv")
-    rows = table_of(section, "One model for each algorithm")
-    assert {(row["algorithm"], row["size"]) for row in rows} == {
-        (name, size) for name in ("default", "binomial", "linear") for size in ("8 B", "1 KiB", "64 KiB")
-    }
-    chosen = [row for row in section.rows["models"] if row["preferred"]]
-    # Without the step at 32 ranks each is 1 + 0.1·P + size/10⁴: a line, with a factor of 1.5.
-    assert {row["form"] for row in chosen if row["bytes"] == 8} <= {"linear", "quadratic"}
-    for row in chosen:
-        factor, low, high = row["factors"]["node"]
-        assert low <= factor <= high
-        # 1 % noise on 2 × 16 points: good to 0.35 %; three of these.
-        assert factor == pytest.approx(1.5, rel=0.011)
-    # The library's own choice has an answer at each size, the others are in the table.
-    lines = [one.text for one in section.findings if one.anchor == "bcast-models"]
-    assert [line.partition(": T = ")[0] for line in lines] == [
-        f"bcast default, {size}" for size in ("8 B", "1 KiB", "64 KiB")
-    ]
+def test_growth_is_that_of_the_model_of_the_collective(reported: Report) -> None:
+    """On more than 32 ranks the default takes 2.6 µs + 0.26 µs · P and 0.26 ns a byte: one sentence."""
+    (section,) = reported.sections
+    (line,) = [one.text for one in section.findings if one.anchor == "bcast-models"]
+    assert line.startswith(
+        "bcast — default: T(P, n) = 2.86 µs + 0.26 µs · (P − 1) + n / 3.85 GB/s for 31 ≤ P ≤ 62"
+    )
+    (last,) = [row for row in section.rows["models"] if row["algorithm"] == "default" and row["max_ranks"] == 62]
+    assert last["formula"] in line
+    assert last["grows"] in {row["grows as"] for row in table_of(section, "Models of the")}
 
 
 def test_allocations_of_an_algorithm_share_a_panel(measured: Path, tmp_path: Path) -> None:

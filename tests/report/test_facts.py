@@ -11,7 +11,7 @@ import pytest
 from tests.factories import not_none
 
 from hockney.machine.file import Point
-from hockney.machine.reservations import launch_spreads, reservations
+from hockney.machine.provenance import launch_spreads, reservations
 from hockney.models.base import Fit, Parameter
 from hockney.records.contents import Contents
 from hockney.records.journal import LaunchLine

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from hockney.machine.locality import Places
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration
 from hockney.records.journal import LaunchLine
-from hockney.report.places import Places
 
 
 def place(rank: int) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hockney.records.journal import LaunchLine
-from hockney.records.nodes import cpu_ranges
 from hockney.report.provenance import lead, tables
+from hockney.units import in_ranges
 
 
 def expanded(text: str) -> set[int]:
@@ -23,11 +23,11 @@ def expanded(text: str) -> set[int]:
 
 @given(st.sets(st.integers(0, 300)))
 def test_cpu_ranges_hold_every_cpu(cpus: set[int]) -> None:
-    assert expanded(cpu_ranges(list(cpus))) == cpus
+    assert expanded(in_ranges(list(cpus))) == cpus
 
 
 def test_cpu_ranges_are_short() -> None:
-    assert cpu_ranges([0, 1, 2, 8]) == "0-2,8"
+    assert in_ranges([0, 1, 2, 8]) == "0-2,8"
 
 
 def test_launches_that_place_alike_share_a_table(launch: Callable[..., LaunchLine]) -> None:

@@ -10,8 +10,7 @@ from tests.terminal import test_style
 from tests.terminal.test_style import sentences
 from tests.terminal.test_vocabulary import OF_TYPER, verbs
 
-from hockney.terminal import HEADINGS
-from hockney.terminal.loading import FIRST, MOST_OPTIONS
+from hockney.terminal import FIRST, HEADINGS, MOST_OPTIONS
 from hockney.vocabulary import operation
 
 

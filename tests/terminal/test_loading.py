@@ -15,8 +15,7 @@ from typer.main import get_command, get_command_from_info, get_group
 
 from hockney import cli
 from hockney.registry import unit_files
-from hockney.terminal import application
-from hockney.terminal.loading import lines_of
+from hockney.terminal import application, lines_of
 
 HEAVY = ("pandas", "scipy", "matplotlib")
 NOT_LISTED = (*HEAVY, "pydantic", "pydantic_core", "numpy")
@@ -85,7 +84,7 @@ def printed(code: str, *words: str) -> str:
 
 def late(code: str) -> list[str]:
     """The words that a program prints under the finder of late libraries."""
-    first = "import sys\nfrom hockney.terminal import loading\nsys.meta_path.insert(0, loading.LateFinder())\n"
+    first = "import sys\nfrom hockney.terminal import main\nsys.meta_path.insert(0, main.LateFinder())\n"
     done = captured([sys.executable, "-c", first + code])
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -218,7 +217,7 @@ def test_threads_wait_for_a_late_library() -> None:
 def test_a_late_library_that_fails_says_why_each_time(tmp_path: Path) -> None:
     (tmp_path / "ill.py").write_text("begun = 1\nraise OSError('no memory for it')\n", encoding="utf-8")
     code = (
-        f"loading.LATE.add('ill')\nsys.path.insert(0, {str(tmp_path)!r})\nimport ill\n"
+        f"main.LATE.add('ill')\nsys.path.insert(0, {str(tmp_path)!r})\nimport ill\n"
         "for _ in range(2):\n    try:\n        ill.ended\n    except OSError as error:\n        print(error)"
     )
     assert late(code) == ["no", "memory", "for", "it"] * 2

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option, Without, checked, flags_written
 from hockney.terminal.options import flattened
-from hockney.units import parse_time
-from hockney.words import whole, words
+from hockney.units import parse_time, whole, words
 
 
 class Cooking(BaseModel):

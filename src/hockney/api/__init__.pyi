@@ -6,6 +6,7 @@ from .apps import Told as Told
 from .apps import predict_application as predict_application
 from .apps import run_application as run_application
 from .campaign import Campaign as Campaign
+from .campaign import fit_to_file as fit_to_file
 from .checks import Against as Against
 from .checks import CheckAnswer as CheckAnswer
 from .checks import QuantityChange as QuantityChange
@@ -20,7 +21,6 @@ from .evaluation import MessagesEvaluation as MessagesEvaluation
 from .evaluation import Regret as Regret
 from .evaluation import RelativeErrors as RelativeErrors
 from .evaluation import evaluate_options as evaluate_options
-from .fitted import fit_to_file as fit_to_file
 from .functions import compare as compare
 from .functions import evaluate as evaluate
 from .functions import fit as fit

@@ -30,7 +30,7 @@ from hockney.progress import silent
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.registry import did_you_mean
 from hockney.report.application import apps
-from hockney.words import LARGEST, listed, wholes
+from hockney.units import LARGEST, listed, wholes
 
 
 def frame(machine: Machine, path: Path, operation: str, given: Mapping[str, Value]) -> pd.DataFrame:

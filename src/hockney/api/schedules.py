@@ -21,7 +21,7 @@ from hockney.schedule.catalogue import DescribedProblem, algorithms, find, rank_
 from hockney.schedule.catalogue import ScheduleRequest as ScheduleRequest
 from hockney.schedule.goal import goal
 from hockney.schedule.proof import prove
-from hockney.words import names
+from hockney.units import names
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hockney import _core
 from hockney.errors import RequestError
 from hockney.machine.build import reviewed
 from hockney.machine.congestion import Congestions
 from hockney.machine.file import Machine, Noise, load
 from hockney.machine.locality import read
-from hockney.machine.reservations import warnings_of as machine_warnings
+from hockney.machine.provenance import warnings_of as machine_warnings
 from hockney.machine.select import matching, parse_where
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.views import VIEWS, View
@@ -24,7 +23,6 @@ from hockney.report.views.in_short import as_summary
 from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
 from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
 from hockney.report.views.sections import (
-    COLLECTIVES,
     ModelSection,
     effects_known,
     of_collectives,
@@ -101,7 +99,7 @@ class RunWarnings:
     run: Noise
 
 
-FORMULAS = {"view", "model", "topology", "algorithm", "ranks"}
+FORMULAS = {"view", "model", "topology"}
 """Options that ask for formulas."""
 
 
@@ -121,13 +119,12 @@ def show(options: ShowOptions) -> ShownMachine:
     """
     operation = options.operation
     machine = load(options.machine)
-    is_collective = operation in (*collective_models.names(), COLLECTIVES)
+    is_collective = operation in collective_models.names()
     is_effect = operation in effects_known(machine)
     said = options.model_fields_set
     if "format_" not in said and (is_collective or is_effect or said & FORMULAS):
         options = options.model_copy(update={"format_": "formulas"})
     format_ = options.format_
-    _refuse_ranks(options, is_collective)
     part = machine.model_copy(update={"point_to_point": []})
     if not is_collective and not is_effect:
         part = _part(machine, options)
@@ -144,27 +141,10 @@ def show(options: ShowOptions) -> ShownMachine:
     if is_effect or not only - {"locality", "variant"}:
         more += of_effects(machine, operation, options.locality, where.get("variant"))
     if is_collective or not only:
-        shared = congestions.at() if congestions else None
-        more += of_collectives(
-            machine, operation, algorithm=options.algorithm, ranks=options.ranks, congestion=shared
-        )
+        more += of_collectives(machine, operation)
     lines = as_summary(part) if format_ == "summary" else ""
     warnings = machine.provenance.warnings if format_ != "json" else ()
     return ShownMachine(options.machine, part, fits, more, views, lines, warnings)
-
-
-def _refuse_ranks(options: ShowOptions, is_collective: bool) -> None:
-    ranks = options.ranks
-    if (ranks is not None or options.algorithm) and not is_collective:
-        raise RequestError(
-            "--ranks and --algorithm apply to a collective",
-            "name one: --operation bcast, or --operation collectives",
-        )
-    if ranks is not None and not 2 <= ranks <= _core.MOST_RANKS:
-        raise RequestError(
-            f"a collective has at least 2 ranks and at most {_core.MOST_RANKS} (2^30), not {ranks}",
-            "for example --ranks 64",
-        )
 
 
 def _part(machine: Machine, options: ShowOptions) -> Machine:

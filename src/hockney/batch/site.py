@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.fields import Seconds, from_toml
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.mpi import KINDS
-from hockney.words import words
+from hockney.units import words
 
 HINT = "docs/how-to/batch.md lists what a site file may say"
 

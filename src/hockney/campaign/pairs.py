@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hockney.errors import RequestError
 from hockney.records.answers import RankPlace
 from hockney.records.record import LOCALITIES, Locality
-from hockney.words import grouped
+from hockney.units import grouped
 
 MOST_SEEN = 512
 """Pairs grow with the square of the ranks: ten thousand have fifty million."""

@@ -22,8 +22,7 @@ from hockney.runner.launchers.base import BindTo, MapBy
 from hockney.runner.mpi import KINDS
 from hockney.schedule.catalogue import algorithm_names
 from hockney.schedule.written import ENDING, text_of
-from hockney.units import parse_bytes, parse_time
-from hockney.words import listed, segment, whole, words, written
+from hockney.units import listed, parse_bytes, parse_time, segment, whole, words, written
 
 LAUNCH, WHAT, HOW = vocabulary.LAUNCH, "What is measured", "How well and how long"
 """Headings of options."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from hockney.campaign.plan import Plan
+from hockney.records.contents import Modes, find_modes
 from hockney.records.keys import CollectiveKey, Key, key_of
 from hockney.records.levels import Level
-from hockney.records.modes import Modes, find_modes
 from hockney.records.record import Record, Wanted
 from hockney.records.visits import (
     CHOICES,
@@ -28,7 +28,7 @@ from hockney.records.visits import (
     settle,
     visit_times,
 )
-from hockney.words import grouped
+from hockney.units import grouped
 
 LEAST_BUDGET_S = 0.02
 """Less time for a visit of a point yields no interval."""

@@ -16,7 +16,7 @@ from hockney.records.journal import FailureLine
 from hockney.records.keys import TRANSFERS, CollectiveKey, Key, key_of, sizes_are_blocks
 from hockney.records.record import Record
 from hockney.statistics import NORMAL
-from hockney.words import grouped
+from hockney.units import grouped
 
 REFINED = 2
 """Refinement adds one in so many of the sizes that a series may have, for the estimate of time only: 22 to 42 of

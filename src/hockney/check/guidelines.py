@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hockney.check.cells import DEFAULT, TimedCall
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.registry import Registry
-from hockney.words import grouped
+from hockney.units import grouped
 
 Curves = Mapping[TimedCall, Mapping[int, int]]
 """The sizes of each call that were timed, rising, each with the row of its times."""

@@ -1,7 +1,7 @@
 """Whether one side of each comparison takes longer than the other by more than chance, among all comparisons.
 
 Each launch gives the ratio of the two sides, so that what slows a whole launch down cancels. How ratios differ
-from launch to launch gives their interval (`hockney.records.launches`), with what calls of the same kind have in
+from launch to launch gives their interval (`hockney.records.series`), with what calls of the same kind have in
 common, and with what a ratio moves until another campaign, which no launches seconds apart tell. The
 probability that a ratio which is in truth at most 1 looks so large is Student's. Holm's correction (1979) keeps
 the probability that any of all comparisons is falsely called a violation below the family-wise error, however
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from hockney.models.base import DRIFT_AT_REFERENCE
-from hockney.records.launches import intervals
+from hockney.records.series import intervals
 from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, standard_error, steady_median
-from hockney.words import grouped
+from hockney.units import grouped
 
 LEAST_LAUNCHES = 5
 """Fewer do not tell how launches differ: with four, where each size has a spread of its own, noise alone alarmed

@@ -10,8 +10,7 @@ from hockney.check.against import Changes, QuantityChange
 from hockney.check.judge import LEAST_LAUNCHES
 from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, Power
 from hockney.check.study import Checked, GuidelineFinding
-from hockney.units import counted, format_bytes, percent
-from hockney.words import grouped
+from hockney.units import counted, format_bytes, grouped, percent
 
 
 def verdict(checked: Checked, violations: Sequence[GuidelineFinding]) -> str:

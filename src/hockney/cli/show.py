@@ -17,7 +17,7 @@ hockney show machine.json --format table --locality package
 hockney show machine.json --format latex --model piecewise > model.tex
 hockney show machine.json --model all --operation pingpong --json
 hockney show machine.json --view bounded --topology torus:8x8x8
-hockney show machine.json --view all --operation bcast --ranks 64
+hockney show machine.json --view all --operation bcast
 """,
 )
 def show(options: ShowOptions, as_json: JsonOption = False) -> None:

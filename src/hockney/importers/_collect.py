@@ -34,8 +34,7 @@ from hockney.records import table
 from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
 from hockney.records.app_rows import joined
-from hockney.records.columnar import RecordColumns, codes, prefixed, words
-from hockney.records.columns import RECORD
+from hockney.records.columns import RECORD, STATED, RecordColumns, codes, prefixed, words
 from hockney.records.folder import COLUMNS, PLAN, RECORDS, Campaign, Unfinished
 from hockney.records.journal import LaunchLine, StoredPlan
 
@@ -385,7 +384,7 @@ def write(
 
 def _launch(file: ImportedFile, records: int) -> LaunchLine:
     metadata = dict(file.content.metadata)
-    stated = {name: metadata.pop(name) for name in table.STATED if name in metadata}
+    stated = {name: metadata.pop(name) for name in STATED if name in metadata}
     return LaunchLine(
         id=file.digest,
         time=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),

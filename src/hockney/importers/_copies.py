@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hockney.records.columnar import codes
-from hockney.records.columns import RECORD
+from hockney.records.columns import RECORD, codes
 from hockney.statistics import Array
 
 SAME_SHARE = 0.9

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.importers.base import IDLE, AroundTable, Fact, Given
-from hockney.records.columnar import RecordColumns, codes, filled
+from hockney.records.columns import RecordColumns, codes, filled
 from hockney.records.library_algorithms import component_of, library_algorithm, library_names
 from hockney.records.record import MOST_EXACT
 from hockney.registry import did_you_mean

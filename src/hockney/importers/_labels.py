@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from hockney.importers._around import WORDS_ALONE, said_by_name
 from hockney.importers.base import AroundTable
-from hockney.records.columnar import codes
-from hockney.records.columns import RECORD
+from hockney.records.columns import RECORD, codes
 from hockney.records.keys import COLLECTIVES
 
 _PROGRAMS = ("imb", "osu", "omb", "mpi", "nccl", "rccl", "perf", "benchmark", "benchmarks", "micro", "suite")

@@ -13,7 +13,7 @@ import pandas as pd
 from hockney.importers._collect import Collection
 from hockney.importers._launch import COUNTS
 from hockney.records.app_record import AppRecord
-from hockney.records.columnar import RecordColumns
+from hockney.records.columns import RecordColumns
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.next_step import next_step
 

@@ -19,7 +19,7 @@ from hockney.records.record import Locality, Record
 from hockney.registry import Registry
 
 if TYPE_CHECKING:
-    from hockney.records.columnar import RecordColumns
+    from hockney.records.columns import RecordColumns
 
 PARQUET_MAGIC = b"PAR1"
 _HEAD_B = 8192

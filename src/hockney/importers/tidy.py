@@ -12,7 +12,8 @@ from hockney.errors import RequestError
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records import columns, table
 from hockney.records.app_rows import apart, applications
-from hockney.records.columnar import TYPES, UNKNOWN, RecordColumns, codes, filled
+from hockney.records.columns import STATED, TYPES, UNKNOWN, RecordColumns, codes, filled
+from hockney.records.keys import DIRECTIONS
 from hockney.records.statistic import RATES
 
 _NOT_KEPT = ("samples",)
@@ -38,7 +39,7 @@ def read(path: Path, _text: str, given: Given) -> Imported:
     lost = [name for name in _NOT_KEPT if name in frame.columns and bool(frame[name].notna().any())]
     if lost:
         imported.warn(str(path), f"records have no field for {', '.join(lost)}; not kept")
-    for name in table.STATED:
+    for name in STATED:
         if stated := _by_channel(frame, name):
             imported.metadata[name] = stated
     first = 1 if path.name.endswith((".parquet", ".pq")) else 2
@@ -90,7 +91,7 @@ def _derived(frame: pd.DataFrame) -> pd.Series[bool]:
     if not rates.any():
         return rates
     point = codes(frame, [name for name in _POINT if name in frame.columns])
-    timed = (frame["statistic"] == "one_way") & frame["operation"].isin(list(table.DIRECTIONS))
+    timed = (frame["statistic"] == "one_way") & frame["operation"].isin(list(DIRECTIONS))
     return rates & np.isin(point, point[timed])
 
 

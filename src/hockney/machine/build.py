@@ -17,22 +17,21 @@ from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, MeasuredSystem, Measurements, Point, Provenance, at_level
 from hockney.machine.levels import add_exponents, add_levels
 from hockney.machine.locality import read, systems_of
-from hockney.machine.marks import marks_of, noise
+from hockney.machine.measured import marks_of, noise
 from hockney.machine.populations import place_of, populations
-from hockney.machine.provenance import launches_of, libraries_of, system_of
-from hockney.machine.reservations import reservations
+from hockney.machine.provenance import launches_of, libraries_of, reservations, system_of
 from hockney.models.base import Fit, models
 from hockney.models.collectives.base import CollectiveModel
 from hockney.network.topologies.base import Network
 from hockney.records.columns import SERIES
 from hockney.records.contents import Contents
-from hockney.records.keys import COLLECTIVES, ENTRIES, OVERHEADS, POINT_TO_POINT
+from hockney.records.keys import COLLECTIVES, DIRECTIONS, ENTRIES, OVERHEADS, POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Record
 from hockney.records.series import POOLED, Caches, Series, pool, series, texts
 from hockney.records.statistic import RATES
-from hockney.records.table import DIRECTIONS, rows_of
+from hockney.records.table import rows_of
 from hockney.statistics import Array
-from hockney.words import grouped
+from hockney.units import grouped
 
 _FIXED = tuple(name for name in SERIES if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")

@@ -8,8 +8,7 @@ from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import LOCALITIES
-from hockney.units import counted
-from hockney.words import grouped
+from hockney.units import counted, grouped
 
 _Key = tuple[str, ...]
 

@@ -172,7 +172,7 @@ class EntryLevel(_MachineFilePart):
 
 
 class EntryModes(_MachineFilePart):
-    """Two modes of times at one level of the machine (`hockney.records.modes`)."""
+    """Two modes of times at one level of the machine (`hockney.records.contents`)."""
 
     smallest_B: int = Field(ge=0)
     largest_B: int = Field(ge=0)

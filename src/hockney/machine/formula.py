@@ -9,7 +9,7 @@ from hockney.machine.file import Entry, at_level
 from hockney.models import _lines
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.models.views import latex as mathematics
-from hockney.records.table import DIRECTIONS
+from hockney.records.keys import DIRECTIONS
 from hockney.units import format_bytes, format_rate, format_size, format_time
 
 OVERSUBSCRIBED = "measured with more ranks than cores: not a latency"

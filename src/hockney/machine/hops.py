@@ -19,7 +19,7 @@ from hockney.network.topologies.base import Network
 from hockney.network.traffic.measured import HopLines, Pair, between_nodes, by_hops, hosts_of, nodes_by_name
 from hockney.records.record import Record
 from hockney.records.series import completed
-from hockney.words import grouped
+from hockney.units import grouped
 
 if TYPE_CHECKING:
     from hockney.records.contents import Contents

@@ -17,7 +17,7 @@ from hockney.network.traffic.measured import hosts_of, nodes_by_name
 from hockney.network.traffic.walk import hops
 from hockney.records.record import Record
 from hockney.records.series import completed
-from hockney.words import grouped
+from hockney.units import grouped
 
 if TYPE_CHECKING:
     from hockney.records.journal import LaunchLine

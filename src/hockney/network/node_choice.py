@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from hockney.errors import RequestError
 from hockney.fields import Option, named
-from hockney.words import wholes
+from hockney.units import wholes
 
 if TYPE_CHECKING:
     from hockney.network.topologies.base import Network

@@ -11,8 +11,7 @@ from hockney.check.advised import MANY_LAUNCHES as MANY_LAUNCHES
 from hockney.check.advised import MOST_ROWS as MOST_ROWS
 from hockney.errors import RequestError
 from hockney.fields import Argument, Option
-from hockney.units import percent
-from hockney.words import names
+from hockney.units import names, percent
 
 
 def _guidelines() -> list[str]:

@@ -10,8 +10,7 @@ from pydantic import BaseModel, Field
 from hockney.fields import Argument, Option
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.mpi import KINDS
-from hockney.units import parse_bytes
-from hockney.words import whole, words
+from hockney.units import parse_bytes, whole, words
 
 WATCH = "Watching"
 """Heading of options."""

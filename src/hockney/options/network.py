@@ -12,8 +12,7 @@ from hockney.fields import Argument, Option
 from hockney.network.node_choice import NodeChoice as NodeChoice
 from hockney.network.traffic.base import check_bytes
 from hockney.registry import unit_files
-from hockney.units import parse_bytes
-from hockney.words import listed, wholes, written
+from hockney.units import listed, parse_bytes, wholes, written
 
 ROUTINGS = [name.replace("_", "-") for name in unit_files("hockney.network.traffic.routings")]
 MOST_NODES = 2**20

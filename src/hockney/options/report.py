@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field
 
 from hockney.fields import Argument, Option
 from hockney.records.statistic import CollectiveStatistic
-from hockney.units import parse_bytes
-from hockney.words import words
+from hockney.units import parse_bytes, words
 
 
 class CollectiveTimes(BaseModel, defer_build=True):

@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from hockney.fields import Argument, Option
-from hockney.units import parse_positive_rate
-from hockney.words import words
+from hockney.units import parse_positive_rate, words
 
 
 class DoctorOptions(BaseModel, defer_build=True):

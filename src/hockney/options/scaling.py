@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from hockney.fields import Argument, Option
 from hockney.models.scaling.laws import laws
-from hockney.words import LARGEST, wholes
+from hockney.units import LARGEST, wholes
 
 LAWS = ", ".join(f"{name} (with --weak)" if law.is_weak else name for name, law in laws)
 

@@ -12,8 +12,7 @@ from hockney.fields import Argument, Option, named
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest, algorithm_names, ask
 from hockney.schedule.proof import MOST_RANKS
-from hockney.units import parse_bytes, parse_per_byte
-from hockney.words import segment, whole, wholes, written
+from hockney.units import parse_bytes, parse_per_byte, segment, whole, wholes, written
 
 ALGORITHM = "Algorithm of `hockney schedule list`, or with its radix, such as knomial:4."
 

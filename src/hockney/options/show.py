@@ -31,11 +31,7 @@ class ShowOptions(BaseModel, defer_build=True):
     model: Annotated[
         str | None, Option("Model to show, or 'all'. [default: piecewise; all of them in tables]")
     ] = None
-    operation: Annotated[
-        str | None, Option("Operation or effect to show, or a collective for its closed forms.")
-    ] = None
-    algorithm: Annotated[str, Option("Algorithm to show. [default: all]")] = ""
-    ranks: Annotated[int | None, Option("Number of ranks of the exact form.")] = None
+    operation: Annotated[str | None, Option("Operation, effect or collective to show.")] = None
     topology: Annotated[str, Option("Network that the bounds assume. [default: the machine's]")] = ""
     locality: Annotated[str | None, Option("How far ranks are apart. [default: all]")] = None
     where: Annotated[list[str], Option()] = Field(default_factory=list)

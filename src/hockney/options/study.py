@@ -15,8 +15,8 @@ from hockney.fields import Without as Without
 from hockney.options.report import CollectiveTimes
 from hockney.runner.launchers.base import MapBy
 from hockney.studies.files import FOLDER
-from hockney.words import names as words_of
-from hockney.words import wholes
+from hockney.units import names as words_of
+from hockney.units import wholes
 
 SHIPPED = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
 LIST, SHOW, PROGRAM = "list", "show", "program"

@@ -13,8 +13,7 @@ from hockney.options.profile import LaunchedProgram
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean, unit_files
 from hockney.tune.rules import SIZES_B
-from hockney.units import parse_bytes
-from hockney.words import listed, whole, words, written
+from hockney.units import listed, parse_bytes, whole, words, written
 
 TARGETS = [name.replace("_", "-") for name in unit_files("hockney.tune.targets")]
 VERIFY = "Verification"

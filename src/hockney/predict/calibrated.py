@@ -24,8 +24,7 @@ from hockney.predict.scenario import MOST_STEPS
 from hockney.progress import Progress
 from hockney.records import table
 from hockney.runner.remembered import growing
-from hockney.units import format_bytes
-from hockney.words import written
+from hockney.units import format_bytes, written
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from hockney.errors import RequestError
 from hockney.predict.decisions.base import decisions_for
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest, ask, collectives
-from hockney.units import counted
-from hockney.words import written
+from hockney.units import counted, written
 
 
 def default_schedules(

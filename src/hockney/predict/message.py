@@ -14,11 +14,11 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry
 from hockney.machine.formula import OVERSUBSCRIBED, formula, published, regime_of
 from hockney.machine.levels import level_remark
-from hockney.machine.marks import MARKS, of_point
+from hockney.machine.measured import MARKS, of_point
 from hockney.machine.select import title
 from hockney.models.base import Regime, corrected, correction_share, interval, predict
+from hockney.records.keys import DIRECTIONS
 from hockney.records.series import Series, size_place
-from hockney.records.table import DIRECTIONS
 from hockney.units import format_bytes, percent
 
 

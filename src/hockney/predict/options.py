@@ -17,8 +17,7 @@ from hockney.machine.shipped import MACHINE, usual
 from hockney.schedule.catalogue import algorithm_names
 from hockney.schedule.proof import FEW, mistake
 from hockney.schedule.written import ENDING, define
-from hockney.units import parse_bytes, parse_extents, parse_positive_rate, parse_time
-from hockney.words import segment, wholes, written
+from hockney.units import parse_bytes, parse_extents, parse_positive_rate, parse_time, segment, wholes, written
 
 
 class MachineFile(BaseModel, defer_build=True):

@@ -12,9 +12,8 @@ from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
 from hockney.fields import Option, named
-from hockney.units import parse_bytes, parse_extents, parse_per_byte, parse_time
+from hockney.units import parse_bytes, parse_extents, parse_per_byte, parse_time, words
 from hockney.vocabulary import MACHINE, RESULT
-from hockney.words import words
 
 MOST_PLACES = 2**28
 """Nodes and links that are held: a few gigabytes."""

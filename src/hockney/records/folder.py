@@ -7,7 +7,7 @@
     effects.jsonl    one answer about an effect a line
     failures.jsonl   points that could not be measured, with the reason
     defaults.json    what was watched of the library's default (`hockney.records.defaults`)
-    records.parquet  many imported measurements, column by column, in place of lines (`hockney.records.columnar`)
+    records.parquet  many imported measurements, column by column, in place of lines (`hockney.records.columns`)
     samples.csv      the tidy table, made anew from the records; samples.parquet beside records.parquet
     ended.json       how the last run of `hockney measure` ended
     jobs/            scripts of jobs, and which were submitted (`hockney.batch.jobs`)
@@ -38,7 +38,7 @@ from hockney.records.journal import Ended, FailureLine, LaunchLine, StoredPlan
 from hockney.records.record import Record
 
 if TYPE_CHECKING:
-    from hockney.records.columnar import RecordColumns
+    from hockney.records.columns import RecordColumns
 
 PLAN = "plan.json"
 LAUNCHES = "launches.jsonl"
@@ -248,7 +248,7 @@ class Campaign:
             self._append(name, of_file)
 
     def append_lines(self, lines: Iterable[str]) -> None:
-        """Write records that stand as lines of the journal (`hockney.records.columnar`)."""
+        """Write records that stand as lines of the journal (`hockney.records.columns`)."""
         self._append(RECORDS, lines)
 
     def _append(self, name: str, lines: Iterable[str]) -> None:
@@ -283,7 +283,7 @@ class Campaign:
         if not os.path.lexists(self.path / COLUMNS):
             return None
         # pandas takes longer to load than most verbs work.
-        from hockney.records.columnar import RecordColumns
+        from hockney.records.columns import RecordColumns
 
         return RecordColumns.read(self.path / COLUMNS, within=self.path)
 

@@ -5,7 +5,7 @@ A key has the columns (`hockney.records.columns`) that vary within a launch; the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hockney import _core
@@ -26,6 +26,8 @@ MESSAGES = (*TRANSFERS, *OVERHEADS)
 """What is measured between two ranks where nothing is named."""
 ENTRIES = (*TRANSFERS, WRITTEN, LATE, REDUCTION)
 POINT_TO_POINT = (*MESSAGES, WRITTEN, LATE, REDUCTION)
+DIRECTIONS: Mapping[str, int] = {"bandwidth": 1, "bidirectional": 2}
+"""Windowed operations, with the messages that pass in one slot of the window; others pass one."""
 COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
 """What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
 ELEMENT_B = 4

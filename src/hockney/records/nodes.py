@@ -14,7 +14,7 @@ from operator import itemgetter
 from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.records.answers import ReportedNode
-from hockney.units import format_bytes
+from hockney.units import format_bytes, in_ranges
 
 _KIND_OF_TYPE = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
 """`ARPHRD_…` of Linux's if_arp.h."""
@@ -91,13 +91,6 @@ class Link(_Described):
     rate_bit_per_s: float
 
 
-def cpu_ranges(cpus: Iterable[int]) -> str:
-    """CPU numbers as Linux writes them: [0, 1, 2, 8] → `0-2,8`."""
-    numbered = enumerate(sorted(cpus))
-    runs = [[cpu for _, cpu in run] for _, run in groupby(numbered, lambda pair: pair[1] - pair[0])]
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-
-
 def parse_cpu_list(text: str) -> frozenset[int]:
     """`0-3,8` → {0, 1, 2, 3, 8}; parts that are no numbers are left out, as the files of /sys have none."""
     cpus: set[int] = set()
@@ -111,7 +104,7 @@ def describe(hosts: Sequence[str], node: ReportedNode) -> NodeDescription:
     """What the files of a node say; whatever is damaged in them is left out."""
     caches: dict[tuple[int, str, int], list[str]] = {}
     for cache in sorted(node.caches, key=lambda cache: (cache.level, cache.type, cache.shared)):
-        caches.setdefault((cache.level, cache.type, cache.size_B), []).append(cpu_ranges(cache.shared))
+        caches.setdefault((cache.level, cache.type, cache.size_B), []).append(in_ranges(cache.shared))
     low, high = ([_number(text) for text in _values(node.files, name)] for name in _FREQUENCIES)
     interfaces = list(_interfaces(node.files))
     return NodeDescription(
@@ -230,7 +223,7 @@ def links(node: NodeDescription) -> list[Link]:
 
 def _grouped(pairs: Iterable[tuple[int, int]]) -> dict[str, str]:
     known = sorted((unit, cpu) for unit, cpu in pairs if unit >= 0)
-    return {str(unit): cpu_ranges(cpu for _, cpu in group) for unit, group in groupby(known, itemgetter(0))}
+    return {str(unit): in_ranges(cpu for _, cpu in group) for unit, group in groupby(known, itemgetter(0))}
 
 
 def _values(files: Mapping[str, str], name: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,27 +18,31 @@ from numpy.typing import NDArray
 
 from hockney import reading, writing
 from hockney.errors import RequestError
-from hockney.records.columnar import RecordColumns, rows_of_csv, without_last_comma
-from hockney.records.columns import ALL, OPTIONAL, REQUIRED, SCALE, VISITED, mistyped
-from hockney.records.keys import COLLECTIVES
+from hockney.records.columns import (
+    ALL,
+    OPTIONAL,
+    REQUIRED,
+    SCALE,
+    STATED,
+    VISITED,
+    RecordColumns,
+    mistyped,
+    rows_of_csv,
+    without_last_comma,
+)
+from hockney.records.keys import COLLECTIVES, DIRECTIONS
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record
 from hockney.records.statistic import RATES, STATISTICS
 from hockney.records.visits import Choice, choice_of, levels_of, settle
 from hockney.registry import did_you_mean
-from hockney.words import listed
+from hockney.units import listed
 
 if TYPE_CHECKING:
     from hockney.records.journal import LaunchLine
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
-STATED = ("eager_limit_B", "breaks_B")
-"""What a library says of itself, by channel: a size, or several."""
-
-DIRECTIONS: Mapping[str, int] = {"bandwidth": 1, "bidirectional": 2}
-"""Windowed operations, with the messages that pass in one slot of the window; others pass one."""
-
 _IN_FILE = {column.name: column.in_file for column in ALL if column.in_file}
 """Columns of seconds, which a file holds as microseconds under another name."""
 _KINDS = {column.header: column.kind for column in ALL}
@@ -171,7 +175,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
             f"a tidy table has column {', '.join(missing)}, which this one lacks",
             "add it; pandas.NA in all rows says that it is unknown",
         )
-    filled = [name for name in OPTIONAL if name in frame.columns and _filled(frame[name])]
+    filled = [name for name in OPTIONAL if name in frame.columns and frame[name].dropna().ne("").any()]
     extra = [name for name in frame.columns if name not in REQUIRED and name not in OPTIONAL]
     tidy = frame[[*REQUIRED, *filled, *extra]]
     times = [name for name in _IN_FILE if name in tidy.columns]
@@ -188,10 +192,6 @@ def write(frame: pd.DataFrame, path: Path) -> None:
             tidy.to_csv(lines, index=False, float_format="%.12g")
     else:
         raise RequestError(f"cannot write a table as {path.name!r}", "end the name in .csv, .csv.gz or .parquet")
-
-
-def _filled(column: pd.Series[Any]) -> bool:
-    return bool((column.notna() & (column != "")).any())
 
 
 def load(path: Path, statistic: str = "", *, as_text: bool = True) -> pd.DataFrame:

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
-from hockney.records.launches import LEAST_FREEDOM
 from hockney.records.levels import Array, Level, common, find_levels, groups_at, quietest, strayed
 from hockney.records.record import Bracketed, Record, Wanted
 from hockney.statistics import (
+    LEAST_FREEDOM,
     MEDIAN_FACTOR,
     MOST_POOLED,
     MOST_REACH,
@@ -36,7 +36,7 @@ from hockney.statistics import (
     t_reach,
     typical_variance,
 )
-from hockney.words import grouped
+from hockney.units import grouped
 
 if TYPE_CHECKING:
     from hockney.records.journal import StoredPlan

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
-from hockney.machine.reservations import half
+from hockney.machine.provenance import half
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.records.journal import LaunchLine

@@ -1,4 +1,4 @@
-"""What a page says of a collective against ranks and size: models, steps with their causes, crossover sizes."""
+"""What a page says of a collective against ranks and size: steps with their causes, crossover sizes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from hockney.models.collectives.closed_form import closed_form
-from hockney.models.collectives.expression import FormulaCall
-from hockney.models.collectives.growth import SCHEDULE, SIMULATED, ModelChoice, RankCurve, choose
+from hockney.machine.locality import Places
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups, most_ranks
@@ -33,7 +31,6 @@ from hockney.predict.scenario import Scenario
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import LOCALITIES
 from hockney.report.page import Row
-from hockney.report.places import Places
 from hockney.schedule.catalogue import algorithms, collectives
 from hockney.statistics import Array
 
@@ -61,8 +58,7 @@ class AlgorithmCurves:
     """The curves of one algorithm at one size: one for each allocation, everything else alike.
 
     `points`: allocation → the rows of its curve in the order of ranks, with the columns of `predict.points.POINT`
-    and `time_s`; `configurations`: what it is. `choice`: the
-    models of all allocations; None with too few points.
+    and `time_s`; `configurations`: what it is.
     """
 
     operation: str
@@ -72,7 +68,6 @@ class AlgorithmCurves:
     configurations: Mapping[str, Configuration]
     points: Mapping[str, pd.DataFrame]
     steps: list[ExplainedStep] = field(default_factory=list)
-    choice: ModelChoice | None = None
 
     @property
     def name(self) -> str:
@@ -91,17 +86,6 @@ class AlgorithmCurves:
     def time_s(self, allocation: str) -> Array:
         """The times of a curve, shape (n,)."""
         return self.points[allocation]["time_s"].to_numpy(np.float64)
-
-    def curve(self, allocation: str, simulated_s: Array | None = None) -> RankCurve:
-        """The curve, with what the schedule gives at its ranks, and its simulation where there is one."""
-        ranks = self.ranks(allocation)
-        own = {} if simulated_s is None else {SIMULATED: simulated_s}
-        form = closed_form(self.operation, self.name)
-        if form is not None and ranks.min() > 1:
-            numbers = self.points[allocation][["ranks", "bytes", "segment_bytes", "radix"]]
-            call = FormulaCall(*numbers.astype(np.float64).fillna(0).to_numpy().T)
-            own[SCHEDULE] = np.asarray(np.broadcast_to(form.counts(call).alpha, ranks.shape), np.float64)
-        return RankCurve(allocation, ranks, self.time_s(allocation), own)
 
 
 @dataclass(frozen=True)
@@ -183,9 +167,7 @@ def analyse(
             found = search({name: (algorithm.ranks(name), algorithm.time_s(name)) for name in boundaries}, alike)
             beside = None if simulation is None else _simulated(algorithm, found, simulation)
             algorithm.steps.extend(_explained(found, boundaries, changes, beside))
-            times_s = {} if beside is None else beside.time_s
-            choice = choose([algorithm.curve(name, times_s.get(name)) for name in algorithm.points])
-            result.algorithms.append(replace(algorithm, choice=choice))
+            result.algorithms.append(algorithm)
     return result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
 
@@ -37,7 +37,6 @@ ALLOCATIONS = (
     Style("#d95f02", (3, 1.2), "X"),
 )
 MARKED = "Dotted: a step, in the colour of its curve, with the level that begins there, or what reproduces it."
-MODELLED = " Wide and pale: the model of all allocations, each at its own level where they differ."
 MOST_DOTS = 40
 """Points of a curve with a marker each."""
 CROWDED = 8
@@ -134,10 +133,7 @@ def against_ranks(
         allocations = list(dict.fromkeys(name for algorithm in own for name in algorithm.points))
         look = dict(zip(allocations, cycle(ALLOCATIONS), strict=False))
         titled = {panel.label: {name: (panel, name) for name in panel.points} for panel in own}
-        row = [
-            replace(panel, lines=[*panel.lines, *_model_lines(algorithm, look)])
-            for panel, algorithm in zip(_panels(titled, look, words), own, strict=True)
-        ]
+        row = _panels(titled, look, words)
         rows = [row[start : start + COLUMNS] for start in range(0, len(row), COLUMNS)]
         drawings.append(
             Drawing(
@@ -145,7 +141,7 @@ def against_ranks(
                 f"{operation} of {size}: each algorithm, a line for each allocation.",
                 f"{operation} of {size}: time against ranks, a panel for each of {', '.join(titled)}, a line for "
                 f"each of {', '.join(allocations)}",
-                MARKED + MODELLED,
+                MARKED,
                 Chart(rows, 0.8 + 2.9 * len(rows), shared="all"),
             )
         )
@@ -183,18 +179,6 @@ def _panels(
                     marks.append(Mark(at, _reason(step) if is_free else "", style, 0.9, "top"))
         panels.append(Panel(lines, x, Axis(f"{words} in µs", "log", 1e-6), title, marks))
     return panels
-
-
-def _model_lines(algorithm: AlgorithmCurves, look: Mapping[str, Style]) -> Iterator[Line]:
-    """The preferred model of an algorithm along each of its allocations."""
-    if algorithm.choice is None:
-        return
-    # A simulation has values at its own points alone.
-    model = algorithm.choice.without_one_by_hand()
-    for name in algorithm.points:
-        pale = Style(look[name].colour, (), "")
-        time_s = model.at_s(algorithm.curve(name))
-        yield Line("", algorithm.ranks(name), time_s, style=pale, width=4.0, opacity=0.25, order=1.5)
 
 
 def _reason(step: ExplainedStep) -> str:

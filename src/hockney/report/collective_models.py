@@ -8,27 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hockney.machine.file import Machine
-from hockney.machine.select import collective_title
-from hockney.models.collectives.base import CollectiveModel
+from hockney.machine.select import collective_title, collective_words
+from hockney.models.base import Fit
+from hockney.models.collectives.base import CollectiveModel, CollectiveRegime
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
-from hockney.models.collectives.statements import domain, formula_text
+from hockney.models.collectives.statements import domain, formula_text, growth_text
 from hockney.models.views import VIEWS
 from hockney.records.keys import sizes_are_blocks
 from hockney.records.statistic import BY_NAME
-from hockney.report.axes import rate_unit
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import AGAINST_SIZE, GREY, Axis, Chart, Line, Panel, along
-from hockney.report.page import Section
-from hockney.report.style import styles
+from hockney.report.findings import Finding, certainty
+from hockney.report.page import Row, Section
+from hockney.report.style import rate_unit, styles
 from hockney.report.tables import Table
-from hockney.report.views.collective_bounds import least_message
-from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.render_views import sections_tables
 from hockney.report.views.sections import of_collectives
 from hockney.statistics import Array
-from hockney.units import format_bytes, percent
-from hockney.words import grouped
+from hockney.units import format_bytes, grouped, percent
 
 MOST_DRAWN = 2
 """Models of one operation that have a figure."""
@@ -60,6 +58,7 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
                     collective_title(model, models).partition(" — ")[2] if number == 0 else "",
                     domain(regime),
                     ("≥ " if regime.lower_bound else "") + formula_text(model, regime),
+                    growth_text(model, regime),
                     percent(quality.median_relative_error) if first and quality else "",
                     _factor(quality.model_factor if first and quality else None),
                     _factor(quality.prediction_factor if first and quality else None),
@@ -69,6 +68,7 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
         "algorithm",
         "where",
         "T(P, n)",
+        "grows as",
         "median error",
         "formula, left out",
         "with points around, left out",
@@ -76,10 +76,47 @@ def model_table(models: Sequence[CollectiveModel]) -> list[Table]:
     named = " or ".join(dict.fromkeys(map(_words, models)))
     title = f"Models of the {named} in ranks P and bytes n"
     if not any(model.quality for model in models):
-        columns, rows = columns[:3], [row[:3] for row in rows]
+        columns, rows = columns[:4], [row[:4] for row in rows]
     else:
         title += " (95 % of what was left out lies within the factor)"
-    return [Table(title, columns, rows, frozenset({0, 1, 2}))] if rows else []
+    anchor = f"{models[0].operation}-models" if models else ""
+    return [Table(title, columns, rows, frozenset({0, 1, 2, 3}), anchor)] if rows else []
+
+
+def of_models(models: Sequence[CollectiveModel]) -> list[Finding]:
+    """How the time grows with ranks: of the library's own choice, else of each algorithm; on the most ranks."""
+    grown = [model for model in models if model.quality and any(map(_is_grown, model.regimes))]
+    return [_finding(model, models) for model in [m for m in grown if not m.algorithm] or grown]
+
+
+def _is_grown(regime: CollectiveRegime) -> bool:
+    return regime.min_ranks != regime.max_ranks
+
+
+def _finding(model: CollectiveModel, among: Sequence[CollectiveModel]) -> Finding:
+    grown = filter(_is_grown, model.regimes)
+    last = max(grown, key=lambda regime: (regime.max_ranks or 0, regime.max_B or 0.0))
+    off = model.quality.median_relative_error if model.quality else 0.0
+    text = (
+        f"{collective_title(model, among)}: T(P, n) = {formula_text(model, last)} for {domain(last)} "
+        f"(median error {percent(off)})."
+    )
+    return Finding(text, f"{model.operation}-models", 0.8, "growth", certainty(1.0, 1 - off, 1 + off))
+
+
+def model_rows(models: Sequence[CollectiveModel]) -> list[Row]:
+    """Every range of every model as a row of plain values, for JSON and CSV."""
+    return [
+        {
+            **collective_words(model),
+            **regime.model_dump(include={"min_ranks", "max_ranks", "min_B", "max_B"}),
+            "formula": formula_text(model, regime),
+            "grows": growth_text(model, regime),
+            **(model.quality.model_dump() if model.quality else {}),
+        }
+        for model in models
+        for regime in model.regimes
+    ]
 
 
 def _words(model: CollectiveModel) -> str:
@@ -113,16 +150,49 @@ Bound = Callable[[str, Array, Array], Array]
 
 def _bound_of(machine: Machine | None) -> Bound | None:
     """The optimum with the least α and β of any measured pair; None where no pair was measured."""
-    costs = None if machine is None else costs_of(machine)
-    if costs is None:
+    fits = [] if machine is None else _of_messages(machine)
+    if not fits:
         return None
-    alpha_s, beta_s_per_B = least_message(costs.every)
+    alpha_s, beta_s_per_B = least_message(fits)
 
     def bound(operation: str, ranks: Array, size_B: Array) -> Array:
         counts = collective_models.get(operation).optimum.counts(FormulaCall(np.maximum(ranks, 2), size_B))
         return np.maximum(np.asarray(counts.alpha) * alpha_s, np.asarray(counts.bytes) * beta_s_per_B)
 
     return bound
+
+
+def _of_messages(machine: Machine) -> list[Fit]:
+    """Piecewise fits of ping-pongs with the default variant and a warm cache, of ranks that shared no core.
+
+    Times of ranks that shared a core are those of the scheduler.
+    """
+    return [
+        entry.fits["piecewise"]
+        for entry in machine.point_to_point
+        if entry.operation == "pingpong"
+        and "piecewise" in entry.fits
+        and entry.variant in ("", "default")
+        and entry.cache in ("", "warm")
+        and not entry.oversubscribed
+    ]
+
+
+def least_message(fits: Sequence[Fit]) -> tuple[float, float]:
+    """The least T(m) in s and the least T(m)/m in s/B of all fits: no message, and no byte of one, is faster.
+
+    The least of a line is at one of its ends. α and β of a single regime would not do: both may be zero.
+    """
+    ends = [
+        (regime, size)
+        for fit in fits
+        for regime in fit.regimes
+        for size in (regime.min_B, regime.max_B)
+        if size is not None
+    ]
+    times = [(regime.alpha_s.value + regime.beta_s_per_B.value * size, size) for regime, size in ends]
+    rates = [time / size for time, size in times if size > 0]
+    return min(time for time, _ in times), min([*rates, *(fit.regimes[-1].beta_s_per_B.value for fit in fits)])
 
 
 def _drawing(model: CollectiveModel, title: str, bound: Bound | None, number: int) -> Drawing:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hockney.machine.locality import Places
 from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
     bus_bandwidth_B_per_s,
@@ -45,12 +46,10 @@ from hockney.report import maps
 from hockney.report.collective_analysis import Key, analyse
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_findings import CAUSES, crossover_table, of_choices, of_steps, step_table
-from hockney.report.collective_growth import POOLING, every_model_table, model_rows, model_table, of_models
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Explored
 from hockney.report.explorer.explored import Explorable, leading
 from hockney.report.page import Section, SectionPart
-from hockney.report.places import Places
 from hockney.report.style import Looks
 from hockney.report.tables import NONE, Column, Table, held, table
 from hockney.units import format_bytes, format_rate, format_time, percent
@@ -102,19 +101,16 @@ def section(
         for size in sizes:
             algorithms = [algorithm for algorithm in analysis.algorithms if algorithm.size_B == size]
             result.figures += against_ranks(operation, algorithms, leaders, names, looks, words)
-        result.findings += [*of_models(operation, analysis), *of_steps(operation, analysis)]
-        result.rows = {"models": model_rows(analysis), **analysis.as_rows()}
-        notes = [POOLING, CAUSES, *(f"Not simulated: {note}." for note in analysis.notes)]
+        result.findings += of_steps(operation, analysis)
+        result.rows = analysis.as_rows()
+        notes = [CAUSES, *(f"Not simulated: {note}." for note in analysis.notes)]
         if not all(algorithm.is_searched for algorithm in analysis.algorithms):
             notes.append(f"Steps are looked for from {FEWEST} numbers of ranks on.")
         tables = [
-            model_table(operation, analysis, names),
             step_table(operation, analysis, names),
             crossover_table(operation, analysis, telling_placed(measured)),
         ]
         result.tables += [table for table in tables if table.rows]
-        all_models = every_model_table(operation, analysis)
-        parts.append(SectionPart(f"{operation}-all-models", "All models", all_models))
         parts.append(SectionPart(f"{operation}-regressions", "Regressions", _regressions(lines, names)))
     anchor = f"figure-{leading_map.name}" if leading_map else operation
     result.findings += of_choices(operation, compared, telling_placed(measured), anchor)

@@ -26,8 +26,7 @@ from hockney.report.explorer.chart import (
     figure,
     panel,
 )
-from hockney.report.explorer.embed import in_order
-from hockney.report.explorer.explored import explored
+from hockney.report.explorer.explored import explored, in_order
 from hockney.report.findings import Finding, faster_in_words, ratios, weightiest
 from hockney.report.make import not_shown
 from hockney.report.page import Contribution, Report, Row, Section

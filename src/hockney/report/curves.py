@@ -19,13 +19,11 @@ from hockney.machine.formula import formulas
 from hockney.machine.measured import Throughput, pairs_of, surest, throughputs
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.records.columns import SAME_RANKS, SCALE
-from hockney.records.keys import ENTRIES
+from hockney.records.keys import DIRECTIONS, ENTRIES
 from hockney.records.record import LOCALITIES
 from hockney.records.series import Series
-from hockney.records.table import DIRECTIONS
 from hockney.report.marks import Peak, percent
-from hockney.units import format_bytes, format_rate, format_time
-from hockney.words import grouped
+from hockney.units import format_bytes, format_rate, format_time, grouped
 
 LOCALITY_WORDS = {
     "core": "one core, as SMT siblings or by turns",

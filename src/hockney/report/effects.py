@@ -9,17 +9,15 @@ import numpy as np
 from hockney.machine.formula import interval, quantity
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import VIEWS
-from hockney.report.axes import rate_unit, time_unit
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.drawing import WIDTH_IN, Drawing
 from hockney.report.effect_findings import of_effect
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.page import Section, SectionPart
-from hockney.report.style import Style, styles
+from hockney.report.style import Style, rate_unit, styles, time_unit
 from hockney.report.tables import NONE, Table
 from hockney.report.views.render import cell
-from hockney.units import counted
-from hockney.words import grouped
+from hockney.units import counted, grouped
 
 MOST_SERIES = 8
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models._evaluate import HeldOut
-from hockney.report.axes import SizeAxis, rate_unit
 from hockney.report.curves import MessageCurve, labels
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import (
@@ -27,7 +26,7 @@ from hockney.report.explorer.chart import (
     model_lines,
 )
 from hockney.report.marks import Peak, SizeMark, percent
-from hockney.report.style import MEASURED, QUIET, Looks, Style
+from hockney.report.style import MEASURED, QUIET, Looks, SizeAxis, Style, rate_unit
 from hockney.units import counted, format_bytes, format_rate
 
 LEVEL = Style(QUIET, (7, 2), "")

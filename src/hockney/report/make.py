@@ -10,7 +10,7 @@ import pandas as pd
 from hockney import writing
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
-from hockney.machine.marks import MARKS, marks_of
+from hockney.machine.measured import MARKS, marks_of
 from hockney.machine.provenance import system_of
 from hockney.models.over_ranks.points import points
 from hockney.reading import text
@@ -164,6 +164,8 @@ def _collectives(reading: Reading) -> Contribution | None:
         part = collectives.section(reading.source, operation, reading.places, sizes_B, looks, reading.explored)
         part.figures += collective_models.drawings(of_it, machine)
         part.tables += collective_models.model_table(of_it)
+        part.findings += collective_models.of_models(of_it)
+        part.rows = {"models": collective_models.model_rows(of_it), **part.rows}
         reading.progress(f"judging predictions of {operation}")
         judgement = judged(reading.frame, operation, reading.places.system, looks, statistic=statistic)
         part.figures += [judgement.drawing] if judgement.drawing else []

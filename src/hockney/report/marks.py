@@ -17,9 +17,8 @@ from hockney.machine.system import System
 from hockney.records.journal import LaunchLine
 from hockney.records.nodes import links
 from hockney.records.record import LOCALITIES
-from hockney.units import format_bytes, format_rate, parse_bytes, parse_rate
+from hockney.units import format_bytes, format_rate, listed, parse_bytes, parse_rate
 from hockney.units import percent as percent
-from hockney.words import listed
 
 _SIZE = r"(\d[\d.]*\s*\w*)"
 _SIZES = re.compile(rf"(?:\s+above\s+{_SIZE})?(?:\s+up to\s+{_SIZE})?\s*$")

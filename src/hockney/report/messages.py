@@ -20,8 +20,7 @@ from hockney.report.findings import Finding, Verdict, certainty, faster_in_words
 from hockney.report.page import MEANING, Contribution, Section, SectionPart
 from hockney.report.reading import Reading
 from hockney.report.tables import stated_with_interval
-from hockney.units import format_bytes, format_time
-from hockney.words import grouped
+from hockney.units import format_bytes, format_time, grouped
 
 DETAILED = 8
 """Most curves of an operation that are each drawn with all fits; more are drawn without them."""

@@ -18,7 +18,7 @@ from hockney.models._evaluate import HeldOut
 from hockney.records.app_record import AppRecord
 from hockney.report.curves import Headline
 from hockney.report.drawing import Drawing, Inliner, policy
-from hockney.report.explorer import embed
+from hockney.report.explorer import explored as explorer
 from hockney.report.explorer.chart import Explored, Selection, Shown
 from hockney.report.findings import Finding
 from hockney.report.reading import Reading, Subject
@@ -215,9 +215,9 @@ def render(report: Report) -> str:
     css += report.css
     script, data, thinned = report.script, report.data, ""
     if report.explored is not None:
-        carried, thinned = embed.thinned(report.explored)
-        script, data = embed.script(), embed.data(carried, report.looks)
-        css += palette() + embed.style()
+        carried, thinned = explorer.thinned(report.explored)
+        script, data = explorer.script(), explorer.data(carried, report.looks)
+        css += palette() + explorer.style()
     css += inliner.css()
     with_apps = any(section.is_application for section in report.sections)
     return page.render(

@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterator, Sequence, Sized
 from hockney.machine.file import Host, Machine
 from hockney.records.answers import RankPlace
 from hockney.records.journal import LaunchLine
-from hockney.records.nodes import cpu_ranges, node_facts
+from hockney.records.nodes import node_facts
 from hockney.report.tables import NONE, Table
 from hockney.runner.transports import OFFERED
-from hockney.units import counted, format_bytes, format_time
-from hockney.words import grouped
+from hockney.units import counted, format_bytes, format_time, grouped, in_ranges
 
 _KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
 MOST_HOSTS = 4
@@ -175,7 +174,7 @@ def _where(alike: Sequence[LaunchLine], groups: Sized) -> str:
 
 
 def _rank(rank: RankPlace) -> tuple[str, ...]:
-    affinity, siblings = cpu_ranges(rank.affinity), cpu_ranges(rank.siblings)
+    affinity, siblings = in_ranges(rank.affinity), in_ranges(rank.siblings)
     cells = (rank.rank, rank.host, rank.cpu, affinity, rank.core, siblings, rank.numa, rank.package)
     return tuple(NONE if cell == -1 else _text(cell) for cell in cells)
 

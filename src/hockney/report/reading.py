@@ -17,8 +17,8 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine
-from hockney.machine.locality import read
-from hockney.machine.reservations import reservations, warnings_of
+from hockney.machine.locality import Places, read
+from hockney.machine.provenance import reservations, warnings_of
 from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.models.effects.base import Effect
@@ -30,12 +30,10 @@ from hockney.records.series import default_statistic
 from hockney.records.table import collectives_in, rows_of
 from hockney.report.curves import MessageCurve, curves
 from hockney.report.explorer.chart import Explored
-from hockney.report.explorer.embed import in_order
-from hockney.report.explorer.explored import Explorable, explored
+from hockney.report.explorer.explored import Explorable, explored, in_order
 from hockney.report.figures import Context
 from hockney.report.findings import shares_cores
 from hockney.report.marks import Peak, adapter_peaks, found_peaks, marks_of_caches, placed, unmatched
-from hockney.report.places import Places
 from hockney.report.style import Looks, model_styles
 from hockney.units import counted, format_bytes
 

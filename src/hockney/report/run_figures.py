@@ -8,13 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.report.axes import time_unit
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import NOTHING, Axis, Chart, Line, Mark, Panel
 from hockney.report.run_tables import ReportedRun
-from hockney.report.style import QUIET, Style, styles
-from hockney.units import format_time
-from hockney.words import grouped
+from hockney.report.style import QUIET, Style, styles, time_unit
+from hockney.units import format_time, grouped
 
 MOST_SERIES = 8
 """Most series in one figure, those with the most runs."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hockney.records.app_record import AppRecord
-from hockney.report import axes
+from hockney.report import style
 from hockney.report.marks import percent
 from hockney.report.tables import Column as Column
 from hockney.report.tables import Table
@@ -112,7 +112,7 @@ def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
         Column(f"time of {unit}", lambda run: _time(run.time_s)),
         Column("95 % interval", _interval),
         Column("repetitions", lambda run: str(len(run.record.samples_s) or "")),
-        Column(rate, lambda run: "" if run.rate is None else axes.plain(float(f"{run.rate:.4g}"))),
+        Column(rate, lambda run: "" if run.rate is None else style.plain(float(f"{run.rate:.4g}"))),
         Column("of the bound", lambda run: _share(run.bound_share)),
         Column("communication", lambda run: _share(run.communication)),
         Column(" + ".join(runs[0].parts_s), lambda run: _shares(run.parts_s.values())),

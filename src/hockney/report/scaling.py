@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from hockney.models.scaling.fit import LawFit
 from hockney.models.scaling.study import ScalingStudy
-from hockney.report.axes import plain
 from hockney.report.drawing import Drawing, write_drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
-from hockney.report.style import MEASURED, Style, styles
+from hockney.report.style import MEASURED, Style, plain, styles
 from hockney.report.tables import NONE, Table
 from hockney.units import counted, format_time
 

@@ -17,9 +17,8 @@ from hockney._core import Direction, Kind, Schedule
 from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
 from hockney.records.keys import COLLECTIVES
-from hockney.report.axes import time_unit
 from hockney.report.drawing import write_figure
-from hockney.report.style import QUIET, drawing_style
+from hockney.report.style import QUIET, drawing_style, time_unit
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import counted, format_bytes, format_time
 

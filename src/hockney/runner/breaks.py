@@ -22,7 +22,7 @@ from pathlib import Path
 
 from hockney import reading
 from hockney.errors import RequestError
-from hockney.words import version_in
+from hockney.units import version_in
 
 SHARED_MEMORY = {
     "openmpi": ("btl_sm_eager_limit", "btl_vader_eager_limit"),

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from hockney.records.answers import RankPlace
-from hockney.records.nodes import cpu_ranges
 from hockney.records.record import Locality
-from hockney.units import counted
-from hockney.words import grouped
+from hockney.units import counted, grouped, in_ranges
 
 
 def locality(a: RankPlace, b: RankPlace) -> Locality:
@@ -66,7 +64,7 @@ def oversubscribed(ranks: Sequence[RankPlace]) -> list[str]:
             inside = [r for r in group if r.affinity and cpus.issuperset(r.affinity)]
             if len(inside) > len(cpus):
                 which = ", ".join(str(r.rank) for r in sorted(inside, key=lambda r: r.rank))
-                reasons.append(f"ranks {which} pinned to CPU {cpu_ranges(cpus)} of {_names(inside)}")
+                reasons.append(f"ranks {which} pinned to CPU {in_ranges(cpus)} of {_names(inside)}")
     return reasons
 
 
@@ -75,7 +73,7 @@ def notes(ranks: Sequence[RankPlace]) -> list[str]:
     texts: list[str] = []
     loose = [r for r in ranks if not set(r.affinity) <= {r.cpu, *r.siblings}]
     if loose:
-        which = cpu_ranges(r.rank for r in loose)
+        which = in_ranges(r.rank for r in loose)
         texts.append(f"ranks {which} are not pinned to a core: their locality is as seen at the start")
     for group in _machines(ranks):
         hosts = {r.host for r in group}

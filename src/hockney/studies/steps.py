@@ -30,8 +30,7 @@ from hockney.studies.asked import StudyRequest
 from hockney.studies.crowding import Crowding, narrower
 from hockney.studies.files import MEASURE, RUN, StepFile, Study, Value
 from hockney.terminal.options import from_table, is_repeated, words_of
-from hockney.units import parse_bytes
-from hockney.words import written
+from hockney.units import parse_bytes, written
 
 RUN_SHARE = 1 / 3
 """A run of an application waits for about so many times the calls of the shortest measurement of a broadcast."""

@@ -1,4 +1,4 @@
-"""The program: a call of a verb, and what becomes of its errors."""
+"""The program: a call of a verb, and what becomes of its errors; libraries are loaded when something is used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import errno
 import gc
+import importlib.util
 import io
 import os
 import re
@@ -13,6 +14,11 @@ import sys
 import traceback
 import unicodedata
 from collections.abc import Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from itertools import accumulate
+from threading import RLock
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -21,8 +27,85 @@ from hockney import __version__, reading
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.registry import did_you_mean
 from hockney.terminal import HEADINGS, START, app, application, say
-from hockney.terminal.loading import LateFinder
 from hockney.terminal.signals import send_nowhere
+
+_OF_SCIPY = ("interpolate", "linalg", "optimize", "sparse", "sparse.csgraph", "spatial", "special", "stats")
+LATE = {"matplotlib", "pandas", "pyarrow", "scipy", *(f"scipy.{part}" for part in _OF_SCIPY)}
+"""Libraries that take longer to load than most answers. importlib's LazyLoader loads them at a second import."""
+_LOCK = RLock()
+
+
+class _LateModule(ModuleType):
+    """A module that has a name and a place only, until an attribute is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        load(self)
+        return self.__getattribute__(name)
+
+
+class _Loader(Loader):
+    """Loads nothing yet; `by` will."""
+
+    def __init__(self, by: Loader) -> None:
+        self.by = by
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__class__ = _LateModule
+
+
+def load(module: ModuleType) -> None:
+    """Another thread waits until it is loaded; who asks within its own loading gets what there is."""
+    with _LOCK:
+        spec = module.__spec__
+        if spec and isinstance(late := spec.loader, _Loader):
+            spec.loader = module.__loader__ = late.by
+            try:
+                late.by.exec_module(module)
+            except BaseException:
+                # Whoever asks again gets this error, not one of a name that is missing.
+                spec.loader = module.__loader__ = late
+                raise
+            # Only now: until then other threads must come here, too.
+            module.__class__ = ModuleType
+
+
+class _Loaded(Loader):
+    """Of a module that its parent has imported meanwhile."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:  # noqa: ARG002
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec
+
+
+class LateFinder(MetaPathFinder):
+    """Comes before the finders of `sys.meta_path`."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        if fullname in LATE:
+            found = PathFinder.find_spec(fullname, path, target)
+            if found and found.loader:
+                found.loader = _Loader(found.loader)
+            return found
+        # Parts of a library expect that it is loaded. One that is being loaded imports them itself.
+        for parent in accumulate(fullname.split(".")[:-1], "{}.{}".format):
+            whole = sys.modules.get(parent)
+            if isinstance(whole, _LateModule) and isinstance(whole.__loader__, _Loader):
+                load(whole)
+        # Python would execute once more what a parent has imported.
+        return (
+            importlib.util.spec_from_loader(fullname, _Loaded(sys.modules.pop(fullname)))
+            if fullname in sys.modules
+            else None
+        )
+
 
 _NEAREST = {
     "µ": "u",

@@ -13,8 +13,7 @@ from hockney.models.over_ranks.choice import DEFAULT, UNKNOWN, Time, fastest, ti
 from hockney.models.over_ranks.points import Visits, points
 from hockney.records.keys import COLLECTIVES
 from hockney.tune.rules import Method
-from hockney.units import percent
-from hockney.words import listed
+from hockney.units import listed, percent
 
 Origin = Literal["measured", "model"]
 

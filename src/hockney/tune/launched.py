@@ -35,8 +35,7 @@ from hockney.tune.trial import (
 )
 from hockney.tune.tuned import TargetRules
 from hockney.tune.verify import TrialTimes, gains_of, judged, kept, missing, proof, seen_of
-from hockney.units import counted, format_time
-from hockney.words import listed
+from hockney.units import counted, format_time, listed
 
 START_S = 3.0
 """What a launch takes beside its points, for the estimate."""

@@ -24,7 +24,7 @@ from hockney.runner.variants import Variant
 from hockney.tune.rules import Rule
 from hockney.tune.targets._openmpi_numbers import FIRST_LINE
 from hockney.tune.targets.base import Reader, RuleForm, targets
-from hockney.words import version_in
+from hockney.units import version_in
 
 
 class Added(NamedTuple):

@@ -11,7 +11,7 @@ from hockney.errors import RequestError
 from hockney.predict.decisions.base import LibraryDecisions, ScheduleChoice, decisions_for
 from hockney.tune.rules import Rule, find
 from hockney.tune.targets.base import Reader, targets
-from hockney.words import version_in
+from hockney.units import version_in
 
 
 def read_rules(path: Path, mpi: str) -> Callable[[str, int, int], ScheduleChoice | None]:

@@ -26,8 +26,7 @@ from hockney.tune.cells import CallTimes, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs
 from hockney.tune.targets.base import Reader, RuleForm
 from hockney.tune.tuned import TargetRules, tuned
-from hockney.units import counted
-from hockney.words import listed, version_in
+from hockney.units import counted, listed, version_in
 
 
 @dataclass(frozen=True)

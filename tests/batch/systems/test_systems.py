@@ -17,7 +17,7 @@ from hockney.batch.base import Partition, allocation, batch_systems, partitions
 from hockney.batch.jobs import Job
 from hockney.batch.site import Site
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.words import host_list
+from hockney.units import host_list
 
 JOB = Job(
     name="nodes", what="8 ranks on 4 nodes", nodes=4, per_node=2, command=["hockney", "measure", "-o", "a b"]

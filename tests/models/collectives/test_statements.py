@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from tests.factories import not_none
+
 from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel, CollectiveQuality, CollectiveRegime, Term
-from hockney.models.collectives.statements import views_of_fit
+from hockney.models.collectives.closed_form import closed_form
+from hockney.models.collectives.statements import meanings, views_of_fit
 
 MODEL = CollectiveModel(
     operation="bcast",
@@ -70,3 +73,18 @@ def test_a_term_of_zero_is_not_written() -> None:
     parameters = {**MODEL.parameters, "b": Parameter(value=0.0, unit="s")}
     views = views_of_fit(MODEL.model_copy(update={"parameters": parameters}))
     assert plain(views.exact[0].text) == "T(P, n) = 3 µs + n · log₂P / 2 GB/s"
+
+
+def test_where_a_form_holds_and_what_its_letters_mean() -> None:
+    def of(operation: str, algorithm: str) -> str:
+        form = not_none(closed_form(operation, algorithm))
+        return meanings(form)
+
+    assert of("alltoall", "pairwise") == ""
+    assert of("bcast", "pipeline") == "S segments"
+    assert of("allreduce", "recursive_doubling") == "r = 0 for P a power of two, else 1"
+    assert of("bcast", "scatter_allgather") == "P a power of two, else near it"
+    assert of("alltoall", "bruck") == "P a power of two, else at most"
+    assert of("allgather", "neighbor_exchange") == "P even"
+    assert of("bcast", "blocking_pipeline").endswith("(rendezvous), else at most")
+    assert of("bcast", "binary") == "S segments; P = 2^h − 1, else at most"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hockney.machine.locality import domains
 from hockney.machine.placement import placement
 from hockney.machine.system import Mapping, Node, System, SystemNetwork, Turn
 from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
-from hockney.report.places import domains
 
 FILL: list[Turn] = ["core", "cache", "numa", "package", "node"]
 ALTERNATE: list[Turn] = ["package", "core", "cache", "numa", "node"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hockney.network.bisection.measure import in_words, measure
 from hockney.network.topologies.base import parse_spec
-from hockney.words import wholes
+from hockney.units import wholes
 
 COOLMUC3 = "fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48,link=100Gbit/s"
 

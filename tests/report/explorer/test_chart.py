@@ -15,6 +15,7 @@ from tests.factories import not_none
 from tests.report.explorer.planted import EVIL, RANKS, SIZES_B, planted, time_s
 
 from hockney.machine.build import fitted
+from hockney.machine.locality import Places
 from hockney.models.base import models, predict
 from hockney.models.over_ranks.points import groups, points
 from hockney.records import table
@@ -22,7 +23,7 @@ from hockney.records.contents import read
 from hockney.report import collectives, maps
 from hockney.report.collective_figures import against_size
 from hockney.report.curves import curves
-from hockney.report.explorer import embed
+from hockney.report.explorer import explored as explorer
 from hockney.report.explorer.chart import (
     AGAINST_RANKS,
     AGAINST_SIZE,
@@ -37,7 +38,6 @@ from hockney.report.explorer.chart import (
 from hockney.report.explorer.drawn import draw
 from hockney.report.explorer.explored import Explorable, explored, leading
 from hockney.report.figures import Context, overview, residuals, with_fits
-from hockney.report.places import Places
 from hockney.report.style import PENALTIES, Looks, drawing_style, model_styles
 
 
@@ -65,7 +65,7 @@ def test_a_reader_begins_with_what_the_page_is_about(frame: pd.DataFrame) -> Non
     for about, first in (((), "barrier"), (("allreduce", "reduce", "bcast"), "reduce"), (("ring",), "barrier")):
         made = not_none(explored(sources, about))
         assert next(iter(made.first)) == first
-        assert json.loads(embed.data(made, Looks()))["first"][0]["operation"] == first
+        assert json.loads(explorer.data(made, Looks()))["first"][0]["operation"] == first
 
 
 def test_a_choice_holds_what_it_says(seen: Explored) -> None:
@@ -204,7 +204,7 @@ def test_classes_of_a_penalty(penalty: float, expected: int) -> None:
 
 def test_no_name_ends_the_script(seen: Explored) -> None:
     named = replace(seen, points=seen.points.assign(origin=f"{EVIL}<!--"))
-    text = embed.data(named, Looks())
+    text = explorer.data(named, Looks())
     assert "<" not in text
     whole = json.loads(text)
     assert whole["words"]["origin"] == [f"{EVIL}<!--"]
@@ -212,12 +212,12 @@ def test_no_name_ends_the_script(seen: Explored) -> None:
 
 
 def test_a_page_carries_no_more_than_it_can_and_says_so(seen: Explored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed, "MOST_POINTS", len(seen.points) // 2)
-    fewer, said = embed.thinned(seen)
+    monkeypatch.setattr(explorer, "MOST_POINTS", len(seen.points) // 2)
+    fewer, said = explorer.thinned(seen)
     assert len(fewer.points) <= len(seen.points) // 2
     assert {2, RANKS[-1]} == set(fewer.points["ranks"])  # the ends, which the first choice is one of
     assert f"Of {len(seen.points)} points" in said
-    assert embed.thinned(replace(seen, points=fewer.points)) == (replace(seen, points=fewer.points), "")
+    assert explorer.thinned(replace(seen, points=fewer.points)) == (replace(seen, points=fewer.points), "")
 
 
 def test_placements_with_several_algorithms_have_a_figure_each(frame: pd.DataFrame) -> None:

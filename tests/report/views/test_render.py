@@ -12,7 +12,7 @@ from tests.factories import version_1
 from tests.processes import captured
 
 from hockney.machine.file import Machine
-from hockney.machine.reservations import warnings_of
+from hockney.machine.provenance import warnings_of
 from hockney.machine.select import matching
 from hockney.report.views.in_short import as_summary
 from hockney.report.views.render import (

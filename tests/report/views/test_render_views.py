@@ -22,7 +22,7 @@ from hockney.report.views.render_views import (
     sections_tables,
     sections_text,
 )
-from hockney.report.views.sections import COLLECTIVES, ModelSection, of_collectives, of_effects, of_fits
+from hockney.report.views.sections import ModelSection, of_collectives, of_effects, of_fits
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_words_for_latex() -> None:
 @needs_pdflatex
 def test_the_document_of_all_models_compiles(machine: Machine, tmp_path: Path) -> None:
     machine.effects[0].notes.append(r"a_b & 50% {x} ~^ \c $ #1 ≤ ≥ → × ⌈⌉ α ∛ ² 漢")
-    sections = [*of_fits(machine, None), *of_effects(machine), *of_collectives(machine, COLLECTIVES, ranks=8)]
+    sections = [*of_fits(machine, None), *of_effects(machine), *of_collectives(machine, None)]
     expect_compiled(tmp_path, as_latex(machine, sections_latex(sections, VIEWS)))
 
 

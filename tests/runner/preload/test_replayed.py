@@ -13,13 +13,12 @@ PARTS = (
     "persistent",
     "probes",
     "polls",
-    "works",
     "non_blocking",
     "neighbours",
     "communicators",
     "others",
 )
-ALL_ARRIVE = {"messages", "probes", "polls", "works"}
+ALL_ARRIVE = {"messages", "probes", "polls"}
 """Nothing is cancelled or fails."""
 
 

@@ -125,8 +125,8 @@ static void compute(double for_s) {
     while (now.tv_sec + 1e-9 * now.tv_nsec < end_s) clock_gettime(CLOCK_MONOTONIC, &now);
 }
 
-/* In each way five polls, each after a millisecond of computing; then a word to rank 0, which computes before
-   it answers, and polls until it does. */
+/* In each way five polls, each after a millisecond of computing; then a word to rank 0, which computes before it
+   answers, and polls until it does. */
 static void polls(void) {
     int index, count, indices[2], is_over;
     for (int way = 0; way < 5; ++way) {
@@ -151,23 +151,6 @@ static void polls(void) {
         }
         MPI_Test(requests, &is_over, NO_STATUS);
     }
-}
-
-/* A microsecond of computing before each of 5,000 polls, and on without what they are for. */
-static void works(void) {
-    int is_over;
-    if (rank == 0) {
-        for (int of = 1; of < ranks; ++of) MPI_Recv(into, 1, MPI_BYTE, of, 9, WORLD, NO_STATUS);
-        for (int to = 1; to < ranks; ++to) MPI_Send(from, 10, MPI_BYTE, to, 0, WORLD);
-        return;
-    }
-    MPI_Irecv(into, 10, MPI_BYTE, 0, 0, WORLD, requests);
-    for (int poll = 0; poll < 5000; ++poll) {
-        compute(1e-6);
-        MPI_Test(requests, &is_over, NO_STATUS);
-    }
-    MPI_Send(from, 1, MPI_BYTE, 0, 9, WORLD);
-    MPI_Wait(requests, NO_STATUS);
 }
 
 static void collectives(void) {
@@ -236,8 +219,8 @@ static void neighbours(void) {
     MPI_Ineighbor_alltoall(from, 3, MPI_INT, into, 3, MPI_INT, chain, &request);
     MPI_Wait(&request, NO_STATUS);
     MPI_Comm_free(&chain);
-    MPI_Dist_graph_create_adjacent(WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                   0, &ring);
+    MPI_Dist_graph_create_adjacent(WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &ring);
     in[0] = before + 1;
     MPI_Neighbor_allgatherv(from, rank + 1, MPI_INT, into, in, in_places, MPI_INT, ring);
     MPI_Comm_free(&ring);
@@ -366,24 +349,11 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(void);
-    } parts[] = {{"messages", messages},
-                 {"later", later},
-                 {"failing", failing},
-                 {"persistent", persistent},
-                 {"probes", probes},
-                 {"polls", polls},
-                 {"works", works},
-                 {"collectives", collectives},
-                 {"non_blocking", non_blocking},
-                 {"neighbours", neighbours},
-                 {"communicators", communicators},
-                 {"others", others},
-                 {"large", large},
-                 {"threads", threads},
-                 {"in_turn", in_turn},
-                 {"killed", killed},
-                 {"many", many},
-                 {"computes", computes}};
+    } parts[] = {{"messages", messages},       {"later", later},       {"failing", failing}, {"persistent", persistent},
+                 {"probes", probes},           {"polls", polls},       {"collectives", collectives},
+                 {"non_blocking", non_blocking}, {"neighbours", neighbours}, {"communicators", communicators},
+                 {"others", others}, {"large", large},           {"threads", threads},   {"in_turn", in_turn},
+                 {"killed", killed},           {"many", many},         {"computes", computes}};
     int provided = MPI_THREAD_MULTIPLE;
     const char* const part = argc > 1 ? argv[1] : "";
     if (argc > 2) sscanf(argv[2], "%d", &number);

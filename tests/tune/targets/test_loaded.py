@@ -23,7 +23,7 @@ from hockney.runner.library import INTEL_PRESETS
 from hockney.runner.mpi import Mpi
 from hockney.tune.rules import Method, Rule, in_order
 from hockney.tune.targets.base import Reader, targets
-from hockney.words import version_in
+from hockney.units import version_in
 
 RANKS = 6 if "HOCKNEY_TEST_ALL" in os.environ else 4
 """Waiting takes as many processors as there are ranks."""

@@ -64,26 +64,25 @@ class ModelledEntry(TypedDict):
 
 
 class ModelledCollective(TypedDict):
-    """A closed form, or a published or fitted model of a collective."""
+    """A published or fitted model of a collective."""
 
     operation: str
     algorithm: str
-    ranks: int | None
     views: Views
     notes: list[str]
-    mapping: NotRequired[str]
-    other: NotRequired[dict[str, str]]
-    segment_B: NotRequired[int]
-    radix: NotRequired[int]
-    statistic: NotRequired[str]
-    parameters: NotRequired[dict[str, Parameter]]
-    regimes: NotRequired[list[CollectiveRegime]]
-    as_printed: NotRequired[list[Statement]]
-    points: NotRequired[list[dict[str, Cell]]]
-    quality: NotRequired[CollectiveQuality | None]
-    launches: NotRequired[int | None]
-    oversubscribed: NotRequired[bool | None]
-    source: NotRequired[str]
+    mapping: str
+    other: dict[str, str]
+    segment_B: int
+    radix: int
+    statistic: str
+    parameters: dict[str, Parameter]
+    regimes: list[CollectiveRegime]
+    as_printed: list[Statement]
+    points: list[dict[str, Cell]]
+    quality: CollectiveQuality | None
+    launches: int | None
+    oversubscribed: bool | None
+    source: str
 
 
 class ShowAnswer(TypedDict):

@@ -24,8 +24,7 @@ from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.fields import Option, Without
 from hockney.report.application import App, Question, apps
-from hockney.units import Extents
-from hockney.words import listed, words
+from hockney.units import Extents, listed, words
 
 MOST_ITERATIONS = 10**6
 USUAL_SIZE = "100x100x100"

@@ -11,8 +11,7 @@ from hockney.apps.stencil.grids import cells_of, grid_of
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import USUAL
 from hockney.report.run_tables import Column
-from hockney.units import format_rate, format_time
-from hockney.words import grouped
+from hockney.units import format_rate, format_time, grouped
 
 
 def name_of(record: AppRecord) -> str:

@@ -13,7 +13,7 @@ from hockney.campaign.plan import AppLaunching, launch
 from hockney.fields import Option
 from hockney.report.application import App, Question, apps
 from hockney.runner.launchers.base import BindTo
-from hockney.words import listed
+from hockney.units import listed
 
 
 class WishOptions(BaseModel):

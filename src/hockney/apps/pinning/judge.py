@@ -12,8 +12,7 @@ from pydantic import Field
 from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
 from hockney.apps.pinning.plan import PinningPlan
 from hockney.machine.node_topology import NodeTopology
-from hockney.records.nodes import cpu_ranges
-from hockney.words import grouped
+from hockney.units import grouped, in_ranges
 
 Kind = Literal["shared_cpu", "shared_core", "oversubscribed", "floating", "moved", "threads", "misplaced"]
 MOST_NAMED = 8
@@ -124,7 +123,7 @@ def _shared(seen: Sight, plan: PinningPlan | None) -> Iterator[PinningFinding]:
         for cpus in grouped(core_of, core_of.__getitem__).values():
             sharing = [thread for thread in members if thread.cpu in cpus]
             if with_siblings and len(cpus) > 1:
-                text = f"threads {_names(sharing)} share one core of {sharing[0].host}, CPUs {cpu_ranges(cpus)}"
+                text = f"threads {_names(sharing)} share one core of {sharing[0].host}, CPUs {in_ranges(cpus)}"
                 yield PinningFinding("shared_core", text)
 
 
@@ -136,12 +135,12 @@ def _loose(seen: Sight, plan: PinningPlan | None) -> Iterator[PinningFinding]:
         if len(cores) > 1:
             floating[thread.host, thread.allowed].append(thread)
         elif thread.migrations and (plan is None or plan.wish.bind_to == "hwthread"):
-            where = f"CPUs {cpu_ranges(thread.cpus)} of its core"
+            where = f"CPUs {in_ranges(thread.cpus)} of its core"
             yield PinningFinding("moved", f"thread {thread.name} moved {thread.migrations} times between {where}")
     for (host, allowed), members in floating.items():
         moves = sum(thread.migrations for thread in members)
         moved = f", and moved {moves} times while seen" if moves else ""
-        text = f"threads {_names(members)} may float over CPUs {cpu_ranges(allowed)} of {host}{moved}"
+        text = f"threads {_names(members)} may float over CPUs {in_ranges(allowed)} of {host}{moved}"
         yield PinningFinding("floating", text)
 
 
@@ -155,8 +154,8 @@ def _against(seen: Sight, plan: PinningPlan) -> Iterator[PinningFinding]:
         planned = plan.cpus(rank)
         wrong = [thread for thread in members if not set(thread.cpus) <= set(planned)]
         if wrong:
-            on = cpu_ranges(sorted({cpu for thread in wrong for cpu in thread.cpus}))
-            text = f"threads {_names(wrong)} ran on CPUs {on}, planned for rank {rank}: {cpu_ranges(planned)}"
+            on = in_ranges(sorted({cpu for thread in wrong for cpu in thread.cpus}))
+            text = f"threads {_names(wrong)} ran on CPUs {on}, planned for rank {rank}: {in_ranges(planned)}"
             yield PinningFinding("misplaced", text)
         if hosts.setdefault(plan.nodes[rank], members[0].host) != members[0].host:
             text = f"rank {rank} is on {members[0].host}, planned on {hosts[plan.nodes[rank]]} with others"

@@ -12,10 +12,8 @@ from pydantic import Field, PlainSerializer, computed_field
 from hockney.apps.pinning.topology import MOST_CPUS
 from hockney.errors import RequestError
 from hockney.machine.node_topology import LEVELS, Level, NodeTopology
-from hockney.records.nodes import cpu_ranges
 from hockney.runner.launchers.base import MapBy
-from hockney.units import counted
-from hockney.words import wholes
+from hockney.units import counted, in_ranges, wholes
 
 Spread = Literal["socket", "numa", "cache", "core", "node", "compact", "scatter", "list"]
 SPREADS: tuple[Spread, ...] = get_args(Spread)[:-1]
@@ -174,7 +172,7 @@ def plan(topology: NodeTopology, wanted: PinningWish) -> PinningPlan:
     if absent := [cpu for cpu in wanted.cpus if cpu not in topology.by_number]:
         raise RequestError(
             f"CPU {absent[0]} is not one of the {len(topology.cpus)} that may be used here",
-            f"they are {cpu_ranges(topology.by_number)}",
+            f"they are {in_ranges(topology.by_number)}",
         )
     blocks = _blocks(topology, wanted, fullest)
     if len(blocks) < fullest:

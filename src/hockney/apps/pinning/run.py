@@ -27,7 +27,7 @@ from hockney.report.drawing import checked_ending
 from hockney.report.node_figure import write_figure
 from hockney.report.tables import Table
 from hockney.runner.find import find
-from hockney.words import listed, wholes
+from hockney.units import listed, wholes
 
 WORK_S = 0.01
 LOOKS = 20

@@ -9,9 +9,9 @@ from hockney.apps.pinning.judge import PinningFinding, Sight, line
 from hockney.apps.pinning.plan import PinningPlan
 from hockney.apps.pinning.recipes import Recipe
 from hockney.machine.node_topology import Level, NodeCpu, NodeTopology
-from hockney.records.nodes import cpu_ranges
 from hockney.report.run_tables import Column, table
 from hockney.report.tables import Table
+from hockney.units import in_ranges
 
 Nodes = dict[str, tuple[NodeTopology, dict[int, list[str]]]]
 """By name, each with the threads on its CPUs."""
@@ -77,7 +77,7 @@ def sight_text(seen: Sight, differences: Sequence[PinningFinding]) -> Iterator[s
     environment = ", ".join(f"{name}={value}" for name, value in seen.environment.items())
     yield f"requested: {environment or 'nothing of OpenMP'}"
     for rank, cpus in {thread.rank: thread.launched for thread in seen.threads}.items():
-        yield f"rank {rank} launched with CPUs {cpu_ranges(cpus) or 'unknown'}"
+        yield f"rank {rank} launched with CPUs {in_ranges(cpus) or 'unknown'}"
     if not seen.openmp:
         yield "the runner was built without OpenMP: one thread in each rank"
     fine = "every thread has a core of its own and stays on it"

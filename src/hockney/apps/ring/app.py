@@ -17,7 +17,7 @@ from hockney.records.record import Locality
 from hockney.report.application import App, Question, apps
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
-from hockney.words import LARGEST, listed, names, whole, wholes
+from hockney.units import LARGEST, listed, names, whole, wholes
 
 Exchange = Literal["sendrecv", "nonblocking", "persistent"]
 EXCHANGES: tuple[Exchange, ...] = get_args(Exchange)

@@ -12,12 +12,12 @@ import numpy as np
 
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import around
+from hockney.machine.locality import domains
 from hockney.machine.placement import Placement
 from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.models.over_ranks.segments import Segments, segments
 from hockney.records.app_record import AppRecord
 from hockney.records.record import Locality
-from hockney.report.places import domains
 from hockney.units import counted
 
 STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")

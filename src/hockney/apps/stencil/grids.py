@@ -9,8 +9,7 @@ from pydantic import PlainSerializer
 
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.units import Extents, parse_extents
-from hockney.words import grouped
+from hockney.units import Extents, grouped, parse_extents
 
 MOST_ALONG = 10**9
 """Processes along one direction."""

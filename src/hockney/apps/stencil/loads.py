@@ -9,8 +9,7 @@ from typing import Literal, get_args
 from hockney.apps.stencil.fitting import scaled
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
-from hockney.units import Extents, counted
-from hockney.words import grouped
+from hockney.units import Extents, counted, grouped
 
 Split = Literal["balanced", "cartesian", "blocks"]
 """`balanced`: all elements over all processes, the rest to the first. `cartesian`: as many

@@ -22,8 +22,7 @@ from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.predict.options import MessageCosts
 from hockney.runner.inventory import inventory
-from hockney.units import Extents, parse_extents, parse_time
-from hockney.words import listed, wholes
+from hockney.units import Extents, listed, parse_extents, parse_time, wholes
 
 Exchange = Literal["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
 EXCHANGES: tuple[Exchange, ...] = get_args(Exchange)

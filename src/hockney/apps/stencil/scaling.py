@@ -15,6 +15,7 @@ from hockney.apps.stencil.grid_test import GridTest, configuration, grid_test, j
 from hockney.apps.stencil.grids import Grid, box_of_each, cells_of, grid_of
 from hockney.apps.stencil.measured import iterations_of
 from hockney.errors import RequestError
+from hockney.machine.locality import domains
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.boundaries import begins, boundaries
 from hockney.models.scaling.fit import Break
@@ -24,10 +25,8 @@ from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Contribution, Runs
 from hockney.report.application import App
 from hockney.report.findings import Finding, Verdict
-from hockney.report.places import domains
 from hockney.report.scaling import add_laws
-from hockney.units import Extents, counted, percent
-from hockney.words import grouped
+from hockney.units import Extents, counted, grouped, percent
 
 SUPER, GOOD, FAIR = 1.02, 0.8, 0.5
 """Efficiency above which a speed-up is more than ideal; from which it is good, and from which it is fair."""

@@ -13,8 +13,7 @@ from hockney.campaign.plan import AppLaunching
 from hockney.fields import Argument, Option, Without
 from hockney.predict.options import MachineFile, NetworkOptions
 from hockney.report.application import App, Question, apps
-from hockney.units import Extents, parse_extents, parse_rate
-from hockney.words import listed, names
+from hockney.units import Extents, listed, names, parse_extents, parse_rate
 
 MOST_CYCLES = 10**6
 LARGEST_SEED = 2**62

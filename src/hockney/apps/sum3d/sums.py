@@ -27,8 +27,7 @@ from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import SIMULATED_B_PER_S, Sum3dStudy
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.units import Extents, counted
-from hockney.words import grouped
+from hockney.units import Extents, counted, grouped
 
 MOST_SHOWN = 65536
 """Ranks whose loads are worked out."""

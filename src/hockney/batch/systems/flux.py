@@ -19,7 +19,7 @@ from hockney.batch.base import (
     told,
 )
 from hockney.runner.launchers.base import JOBS
-from hockney.words import host_list
+from hockney.units import host_list
 
 
 def _allocated(environment: Environment) -> JobAllocation | None:

@@ -18,7 +18,7 @@ from hockney.batch.base import (
     told,
 )
 from hockney.runner.launchers.base import JOBS
-from hockney.words import host_list
+from hockney.units import host_list
 
 
 def _counts(text: str) -> list[int]:

@@ -19,7 +19,7 @@ from hockney.campaign.effects.base import (
 )
 from hockney.records.answers import StreamsAnswer
 from hockney.records.record import LOCALITIES, Locality
-from hockney.words import grouped
+from hockney.units import grouped
 
 SIZES_B = (8, 64, 512, 2048, 2**16, 2**18, 2**20)
 """None of 4 KiB: a library whose eager limit that is may count its header in, and the regime would be a guess."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from hockney.models.collectives._written import meanings
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term, expression
-from hockney.models.collectives.closed_form import LAWS
+from hockney.models.collectives.closed_form import LAWS, ClosedForm
 from hockney.models.collectives.expression import order_of, order_text
 from hockney.models.views import Statement, Views, statement
 from hockney.units import format_bytes, format_rate, format_time
 
 MOST_WRITTEN = 5
 """Laws that are written out."""
+_MEANING = {
+    "r": "r = 0 for P a power of two, else 1",
+    "N": "N = 2^⌊log₂P⌋",
+    "S": "S segments",
+    "k": "radix k",
+}
 _BOUND = "95 % of what was left out of the fit lies between"
 
 
@@ -52,6 +58,15 @@ def growth_text(model: CollectiveModel, regime: CollectiveRegime) -> str:
     orders = list(dict.fromkeys(f"Θ({_order(model, terms)})" for terms in [regime.terms, *rivals]))
     more = len(orders) - MOST_WRITTEN
     return " or ".join([*orders[:MOST_WRITTEN], *([f"{more} more"] if more > 0 else [])])
+
+
+def meanings(form: ClosedForm) -> str:
+    """What the letters of a form stand for beside P and n, and for which P it holds."""
+    letters = set(re.findall(r"\w+", form.time.short))
+    clauses = [meaning for letter, meaning in _MEANING.items() if letter in letters]
+    if form.exact.where:
+        clauses.append(", else ".join(filter(None, (form.exact.where, form.otherwise))))
+    return "; ".join(clauses)
 
 
 def _letters(model: CollectiveModel, regime: CollectiveRegime) -> str:

@@ -15,7 +15,7 @@ from hockney.models.views import View, Views, statement
 from hockney.records.record import Locality
 from hockney.registry import Registry
 from hockney.statistics import mean_reach
-from hockney.words import grouped
+from hockney.units import grouped
 
 if TYPE_CHECKING:
     from hockney.records.effect_record import EffectRecord

@@ -17,8 +17,7 @@ from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.records.record import Value
 from hockney.statistics import Array
-from hockney.units import counted, format_bytes, format_rate, format_time
-from hockney.words import grouped
+from hockney.units import counted, format_bytes, format_rate, format_time, grouped
 
 SOURCE = "Hoefler et al. 2010, equation (2)"
 EFFECTIVE = "Hoefler, Schneider, Lumsdaine, Cluster 2008"

@@ -33,8 +33,7 @@ from hockney.models.effects._shapes import LIBRARY, LOOP, MEMORY, UNTOLD, WAYS, 
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.effect_answers import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
-from hockney.units import format_bytes
-from hockney.words import grouped
+from hockney.units import format_bytes, grouped
 
 SOURCE = "Hoefler et al. 2010, section 3"
 LEAST_SCATTERED = 6

@@ -16,8 +16,7 @@ from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
-from hockney.units import format_bytes, format_rate, format_time, percent
-from hockney.words import grouped
+from hockney.units import format_bytes, format_rate, format_time, grouped, percent
 
 SOURCE = "Gropp, Olson, Samfass, EuroMPI 2016, max-rate model"
 REACHED = 0.9

@@ -18,7 +18,7 @@ from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.records.effect_answers import MatchingAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import Array
-from hockney.words import grouped
+from hockney.units import grouped
 
 STENCIL = 26
 """Neighbours of a point in a 27-point stencil."""

@@ -17,8 +17,7 @@ from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.effect_answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS
-from hockney.units import format_bytes, format_time
-from hockney.words import grouped
+from hockney.units import format_bytes, format_time, grouped
 
 RESAMPLES = 400
 SEED = 0

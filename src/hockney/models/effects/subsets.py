@@ -16,8 +16,7 @@ from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.effect_answers import SubsetsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import MOST_REACH, Array, mean_reach
-from hockney.units import counted, format_bytes, format_time
-from hockney.words import grouped
+from hockney.units import counted, format_bytes, format_time, grouped
 
 SOURCE = "the same subsets alone and together, visit by visit"
 

@@ -9,8 +9,7 @@ from hockney.models.effects._scaffold import channel_of, expect_undamaged
 from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.records.effect_answers import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
-from hockney.units import format_bytes
-from hockney.words import grouped
+from hockney.units import format_bytes, grouped
 
 CERTAIN = 0.05
 ARRIVED_SHARE = 0.5

@@ -14,7 +14,7 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.fields import Argument
 from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, link_rate, topologies, whole
-from hockney.words import host_list
+from hockney.units import host_list
 
 _HINT = (
     "a line is `A B [xN] [RATE]`, `node NAME …`, `switch NAME …`, a # comment, or one of Slurm's topology.conf"

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from hockney.registry import Registry
-from hockney.words import version_in
+from hockney.units import version_in
 
 Version = tuple[int, ...]
 """(4, 1, 5) for 4.1.5; empty where a table does not name it."""

@@ -13,9 +13,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from hockney.report.axes import SizeAxis, count_axis, log_axis, plain, spread_labels, thin_labels
 from hockney.report.explorer.chart import WIDTH_IN, Array, Axis, Chart, Line, Panel, Tiles
-from hockney.report.style import QUIET, drawing_style
+from hockney.report.style import (
+    QUIET,
+    SizeAxis,
+    count_axis,
+    drawing_style,
+    log_axis,
+    plain,
+    spread_labels,
+    thin_labels,
+)
 from hockney.units import counted, format_bytes
 
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 1.04, 0.1, 0.5

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import OVERSUBSCRIBED, bandwidth, latency
 from hockney.machine.levels import level_remark
-from hockney.machine.measured import MeasuredPair, Throughput, effect_lines, measured_pair
-from hockney.machine.select import collective_title
+from hockney.machine.measured import MeasuredPair, Throughput, beside_pairs, measured_pair
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.report.tables import stated_with_interval
 from hockney.units import counted, format_bytes, percent
@@ -30,15 +29,6 @@ def as_summary(machine: Machine) -> str:
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more: --format formulas"]
     return "\n\n".join([*blocks, *(["\n".join(lines)] if lines else [])])
-
-
-def beside_pairs(machine: Machine) -> list[str]:
-    """A line for each effect and each model of a collective, the library's own choices first."""
-    models = sorted(machine.collectives, key=lambda model: bool(model.algorithm))
-    return [
-        *(line for effect in machine.effects for line in effect_lines(effect)),
-        *(f"{collective_title(model, models)}: {model.quality_in_short}" for model in models),
-    ]
 
 
 def _lines(entry: Entry, fit: Fit, pair: MeasuredPair) -> dict[str, str]:

@@ -18,7 +18,7 @@ from hockney.machine.formula import (
     published,
 )
 from hockney.machine.levels import level_remark
-from hockney.machine.reservations import warnings_of
+from hockney.machine.provenance import warnings_of
 from hockney.machine.select import titles, words
 from hockney.models.base import Fit
 from hockney.models.effects.base import Cell

@@ -6,24 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hockney.errors import RequestError
-from hockney.machine.congestion import Congestion, Congestions
+from hockney.machine.congestion import Congestions
 from hockney.machine.file import Machine
 from hockney.machine.formula import OVERSUBSCRIBED, interval, stated
 from hockney.machine.select import UNKNOWN, collective_title, titles
 from hockney.models.base import Fit, Parameter
 from hockney.models.collectives.base import CollectiveModel
-from hockney.models.collectives.closed_form import collective_models
 from hockney.models.effects.base import Cell, Effect, effect_models
 from hockney.models.views import Statement, View, Views
 from hockney.records.statistic import BY_NAME
-from hockney.report.views.collective_costs import costs_of
-from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
 from hockney.report.views.render import Data
 from hockney.units import counted, percent
-
-COLLECTIVES = "collectives"
-"""The word for all collectives in the place of an operation."""
 
 
 @dataclass(frozen=True)
@@ -128,52 +122,26 @@ def _of_effect(effect: Effect, among: Sequence[Effect]) -> ModelSection:
     )
 
 
-def of_collectives(
-    machine: Machine,
-    operation: str | None,
-    *,
-    algorithm: str = "",
-    ranks: int | None = None,
-    congestion: Congestion | None = None,
-) -> list[ModelSection]:
-    """Sections on published or fitted models of the file; with an operation, on its closed forms too.
-
-    RequestError for an unknown operation or algorithm.
-    """
-    models = [model for model in machine.collectives if operation in (None, COLLECTIVES, model.operation)]
-    if algorithm:
-        models = [model for model in models if algorithm == (model.algorithm or model.name)]
-    sections = [_of_model(model, models, ranks) for model in models]
-    if operation is None:
-        return sections
-    costs = costs_of(machine)
-    operations = collective_models.names() if operation == COLLECTIVES else [operation]
-    for name in operations:
-        if sections and algorithm and algorithm not in collective_models.get(name).forms:
-            continue
-        for form in views_of_collective(name, algorithm, costs=costs, congestion=congestion, ranks=ranks):
-            lines = [*form.notes]
-            if costs is None:
-                lines.append("no ping-pong of this machine gives α and β: symbols only")
-            data = {
-                "operation": name,
-                "algorithm": form.algorithm,
-                "ranks": ranks,
-                "views": form.views.model_dump(mode="json"),
-                "notes": lines,
-            }
-            sections.append(ModelSection(f"{name} — {form.algorithm}", form.views, data, lines=lines))
-    return sections
+def of_collectives(machine: Machine, operation: str | None) -> list[ModelSection]:
+    """Sections on published or fitted models of the file. RequestError for a collective that it has none of."""
+    models = [model for model in machine.collectives if operation in (None, model.operation)]
+    if operation is not None and not models:
+        known = ", ".join(sorted({model.operation for model in machine.collectives})) or "none"
+        raise RequestError(
+            f"no model of {operation} in the machine file",
+            f"there: {known}; `hockney predict {operation} --machine FILE` simulates each algorithm",
+        )
+    return [_of_model(model, models) for model in models]
 
 
-def _of_model(model: CollectiveModel, among: Sequence[CollectiveModel], ranks: int | None) -> ModelSection:
+def _of_model(model: CollectiveModel, among: Sequence[CollectiveModel]) -> ModelSection:
     lines = [*quality_lines(model), *model.notes]
     if model.source:
         lines.append(f"published: {model.source}")
     return ModelSection(
         collective_title(model, among),
         model.views,
-        {**model.model_dump(mode="json"), "ranks": ranks},
+        model.model_dump(mode="json"),
         model.parameters,
         lines,
         model.as_printed,

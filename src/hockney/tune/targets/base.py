@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.predict.decisions.base import Version
 from hockney.registry import Registry
 from hockney.tune.rules import Rule
-from hockney.words import listed
+from hockney.units import listed
 
 ANEW = "write the file anew"
 """What to do about a file that is damaged."""
