@@ -26,7 +26,7 @@ def test_import_loads_no_library() -> None:
 
 
 def test_fits_and_their_errors_load_nothing_that_draws_or_tests() -> None:
-    assert loaded_by("hockney.apps.ring.fit, hockney.api.evaluation", ("matplotlib", "scipy.stats")) == []
+    assert loaded_by("hockney.api.campaign, hockney.api.evaluation", ("matplotlib", "scipy.stats")) == []
 
 
 def test_the_names_that_types_know_are_there() -> None:

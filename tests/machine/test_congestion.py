@@ -119,7 +119,6 @@ def test_measured_comes_before_the_machines_topology_and_after_a_given_one(machi
     machine.effects = [effect(worst_congestion=2.5)]
     found = not_none(Congestions(machine).at())
     assert (found.value, found.definition.source) == (2.5, "a paper")
-    assert found.network is not None
     given = not_none(Congestions(machine, "torus:8").at())
     assert given.value == pytest.approx(6)
     machine.effects = []

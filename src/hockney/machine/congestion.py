@@ -31,7 +31,6 @@ class Congestion:
 
     definition: Statement
     value: float | None
-    network: Network | None = None
     is_bound: bool = True
 
 
@@ -86,15 +85,11 @@ class Congestions:
             for effect in self._machine.effects
             if effect.effect == "congestion" and _speaks_of(effect, entry)
         ]
-        return _of_effects(effects, self._network) or self._of_own_topology
-
-    @cached_property
-    def _network(self) -> Network | None:
-        return known_network(self._machine.topology)
+        return _of_effects(effects) or self._of_own_topology
 
     @cached_property
     def _of_own_topology(self) -> Congestion | None:
-        network = self._network
+        network = known_network(self._machine.topology)
         if network is None:
             return None
         is_quick = network.nodes <= FEW_NODES or bool(network.shape) or network.kind == "hypercube"
@@ -128,7 +123,7 @@ def known_network(topology: str) -> Network | None:
         return None
 
 
-def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | None:
+def _of_effects(effects: list[Effect]) -> Congestion | None:
     """The greatest that was measured, else a published formula."""
     measured = [
         (effect.parameters["worst_congestion"], effect)
@@ -138,12 +133,12 @@ def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | 
     if measured:
         worst, effect = max(measured, key=lambda entry: entry[0].value)
         number = f"{worst.value:.3g}"
-        return Congestion(_defined(effect, f"C = {number}"), worst.value, network)
+        return Congestion(_defined(effect, f"C = {number}"), worst.value)
     for effect in effects:
         if (per_root := effect.parameters.get("C_per_cbrt_P")) is not None:
             number = f"{per_root.value:.3g}"
             # Hoefler et al. 2010 have it from the farthest pairing, which a tornado exceeds.
-            return Congestion(_defined(effect, f"C = {number}·∛P"), None, network, is_bound=False)
+            return Congestion(_defined(effect, f"C = {number}·∛P"), None, is_bound=False)
     return None
 
 
@@ -161,7 +156,7 @@ def _of_network(network: Network) -> Congestion:
         except RequestError:
             return _by_distance(network)
     source = f"{network.spec}: the worst permutation, all links of a node sending; {how}"
-    return Congestion(statement(f"C = {worst:.3g}", source=source), worst, network)
+    return Congestion(statement(f"C = {worst:.3g}", source=source), worst)
 
 
 def _assigned(network: Network) -> float:
@@ -206,4 +201,4 @@ def _by_distance(network: Network) -> Congestion:
         everybody = Allocated(Links.of(network), np.arange(network.nodes))
         far = study(everybody, traffic="worst_pairing", routing="shortest", size_B=1.0).factor_of_all_links
     source = f"{network.spec}: every node with the farthest other, all its links sending; {_NO_BOUND}"
-    return Congestion(statement(f"C = {far:.3g}", source=source), far, network, is_bound=False)
+    return Congestion(statement(f"C = {far:.3g}", source=source), far, is_bound=False)

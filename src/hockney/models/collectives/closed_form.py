@@ -16,7 +16,6 @@ import numpy as np
 from hockney.models.collectives._torus import alltoall_factor
 from hockney.models.collectives.expression import (
     ONE,
-    ZERO,
     Expression,
     FormulaCall,
     Number,
@@ -147,11 +146,6 @@ class CostFormula:
         """How often γ counts."""
         return self.time.coefficient(gamma)
 
-    @property
-    def has_bytes(self) -> bool:
-        """False for a barrier."""
-        return self.bytes is not ZERO
-
     def counts(self, case: FormulaCall) -> TermCounts:
         """How often each counts, in one case or in arrays of cases."""
         return TermCounts(self.alpha.value(case), self.bytes.value(case), self.reduced.value(case))
@@ -177,11 +171,6 @@ class ClosedForm(CostFormula):
     source: str
     exact: Condition = EVERY_P
     otherwise: Literal["at most", "near it", ""] = "at most"
-    serves_all: bool = False
-    """Whether one rank exchanges messages with each other rank, several of them under way at once.
-
-    These messages overlap: overhead and latency of one hide behind the next, so the form is an upper bound.
-    """
 
     def is_exact(self, ranks: int, radix: int = 0) -> bool:
         """Whether the form equals the schedule's counts for so many ranks."""

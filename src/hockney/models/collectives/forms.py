@@ -55,7 +55,7 @@ collective_models.register("bcast")(
     Collective(
         Optimum(q * alpha + n * beta, CHAN),
         {
-            "linear": ClosedForm(exchange, PJESIVAC, serves_all=True),
+            "linear": ClosedForm(exchange, PJESIVAC),
             "chain": ClosedForm(chain * sent, PJESIVAC, EQUAL_CHAINS),
             "pipeline": ClosedForm((P - 2 + S) * sent, PJESIVAC),
             # Only a rank between two others takes turns.
@@ -85,8 +85,8 @@ collective_models.register("scatter")(
     Collective(
         Optimum(doubling, CHAN),
         {
-            "linear": ClosedForm(exchange, PJESIVAC, serves_all=True),
-            "linear_nonblocking": ClosedForm(exchange, PJESIVAC, serves_all=True),
+            "linear": ClosedForm(exchange, PJESIVAC),
+            "linear_nonblocking": ClosedForm(exchange, PJESIVAC),
             "binomial": ClosedForm(doubling, CHAN),
         },
     )
@@ -96,7 +96,7 @@ collective_models.register("gather")(
     Collective(
         Optimum(doubling, CHAN),
         {
-            "linear": ClosedForm(exchange, PJESIVAC, serves_all=True),
+            "linear": ClosedForm(exchange, PJESIVAC),
             # Every block is asked for with an empty message.
             "linear_sync": ClosedForm(2 * (P - 1) * alpha + (P - 1) * n * beta, PJESIVAC),
             "binomial": ClosedForm(doubling, CHAN),
@@ -108,7 +108,7 @@ collective_models.register("reduce")(
     Collective(
         Optimum(q * alpha + n * beta + (P - 1) / P * n * gamma, CHAN),
         {
-            "linear": ClosedForm(exchange + (P - 1) * n * gamma, PJESIVAC, serves_all=True),
+            "linear": ClosedForm(exchange + (P - 1) * n * gamma, PJESIVAC),
             "chain": ClosedForm(chain * received, PJESIVAC),
             "pipeline": ClosedForm((P - 2 + S) * received, PJESIVAC),
             "binary": ClosedForm(2 * (d + S - 1) * received, PJESIVAC, FULL_TREE),
@@ -128,9 +128,7 @@ collective_models.register("allreduce")(
     Collective(
         Optimum(q * alpha + halves, CHAN),
         {
-            "linear": ClosedForm(
-                2 * (P - 1) * (alpha + n * beta) + (P - 1) * n * gamma, PJESIVAC, serves_all=True
-            ),
+            "linear": ClosedForm(2 * (P - 1) * (alpha + n * beta) + (P - 1) * n * gamma, PJESIVAC),
             "reduce_bcast": ClosedForm(2 * q * S * alpha + 2 * q * n * beta + q * n * gamma, PJESIVAC),
             "recursive_doubling": ClosedForm((d + 2 * r) * (alpha + n * beta) + (d + r) * n * gamma, THAKUR),
             "ring": ClosedForm(2 * (P - 1) * alpha + halves, THAKUR),
@@ -148,7 +146,7 @@ collective_models.register("allgather")(
         Optimum(doubling, CHAN),
         {
             # Gathered at rank 0, which then sends everything to everybody.
-            "linear": ClosedForm(2 * (P - 1) * alpha + (P - 1) * (P + 1) * n * beta, SCHEDULE, serves_all=True),
+            "linear": ClosedForm(2 * (P - 1) * alpha + (P - 1) * (P + 1) * n * beta, SCHEDULE),
             "ring": ClosedForm(exchange, THAKUR),
             "neighbor_exchange": ClosedForm(P / 2 * alpha + (P - 1) * n * beta, CHEN, EVEN_P, ""),
             "bruck": ClosedForm(doubling, BRUCK),
@@ -180,8 +178,8 @@ collective_models.register("alltoall")(
     Collective(
         Optimum(doubling, CHAN),
         {
-            "linear": ClosedForm(exchange, PJESIVAC, serves_all=True),
-            "linear_sync": ClosedForm(exchange, PJESIVAC, serves_all=True),
+            "linear": ClosedForm(exchange, PJESIVAC),
+            "linear_sync": ClosedForm(exchange, PJESIVAC),
             "pairwise": ClosedForm(exchange, THAKUR),
             "bruck": ClosedForm(q * alpha + q * P / 2 * n * beta, BRUCK, POWER_OF_TWO),
         },
