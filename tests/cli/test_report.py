@@ -21,7 +21,7 @@ from hockney.records.app_record import AppRecord
 from hockney.records.contents import contents_of
 from hockney.records.folder import Campaign
 from hockney.records.journal import FailureLine
-from hockney.report.judged import Judged
+from hockney.report.predicted import Judged
 from hockney.report.reading import not_measured
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -173,7 +173,7 @@ def test_a_machine_file(run: Run, campaign: Path, tmp_path: Path) -> None:
     assert "absent.json" in run.explains(campaign, "--machine", "absent.json")
 
 
-@patch("hockney.report.judged.judged", lambda *_, **__: Judged(None))
+@patch("hockney.report.predicted.judged", lambda *_, **__: Judged(None))
 def test_a_system_tells_where_levels_begin(run: Run, tmp_path: Path) -> None:
     times_s = {ranks: (1 + 0.1 * ranks) * (1.5e-6 if ranks > 64 else 1e-6) for ranks in range(2, 128, 2)}
     rows = [row(8, ranks, time_s, system="x", algorithm="linear") for ranks, time_s in times_s.items()]

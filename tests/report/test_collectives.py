@@ -18,9 +18,9 @@ from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report import collectives
 from hockney.report.explorer.explored import Explorable, explored
-from hockney.report.judged import Judged
 from hockney.report.make import make, write_csv
 from hockney.report.page import Report, Section
+from hockney.report.predicted import Judged
 from hockney.report.reading import Wish, statistics_of
 from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import Table
@@ -80,7 +80,7 @@ def test_a_table_of_collectives_alone_makes_a_report(reported: Report, tmp_path:
     assert pd.read_csv(written["bcast.csv"])["low_s"].isna().all()
 
 
-unjudged = patch("hockney.report.judged.judged", lambda *_, **__: Judged(None))
+unjudged = patch("hockney.report.predicted.judged", lambda *_, **__: Judged(None))
 """Without predictions of what was left out, which take half of a page's time."""
 
 

@@ -8,8 +8,8 @@ from tests.factories import not_none, row
 
 from hockney.errors import RequestError
 from hockney.predict.points import points
-from hockney.report import judged as module
-from hockney.report.judged import judged, split_of
+from hockney.report import predicted as module
+from hockney.report.predicted import judged, split_of
 
 
 def table(ranks: range | tuple[int, ...], sizes: tuple[int, ...] = (8, 1024), system: str = "s") -> pd.DataFrame:

@@ -145,7 +145,7 @@ def _collectives(reading: Reading) -> Contribution | None:
         return None
     from hockney.machine.collectives import collectives_of
     from hockney.report import collective_models, collectives
-    from hockney.report.judged import judged
+    from hockney.report.predicted import judged
 
     machine, chosen = reading.machine, reading.statistics
     models = [

@@ -11,11 +11,10 @@ from scipy.stats import t
 from tests.capabilities import shared
 
 from hockney.models.over_ranks.boundaries import Boundary
-from hockney.models.over_ranks.broken_curve import Break
+from hockney.models.over_ranks.broken_curve import LEAST_SCALE, TAILS, Break, fitted
 from hockney.models.over_ranks.points import curves, points
 from hockney.models.over_ranks.search import FEWEST, roughness, search, simulated_step
 from hockney.models.over_ranks.steps import UNTOLD, FoundStep, StepPlace, block_changes, reasons
-from hockney.models.over_ranks.student import LEAST_SCALE, TAILS, fitted
 from hockney.records import table
 from hockney.statistics import Array
 
