@@ -20,9 +20,10 @@ namespace hockney {
 //   what the message takes of the time of its nodes' links into the network, which the ranks of a node share
 //   (max-rate; Gropp, Olson and Samfass 2016);   network_link: of each link between the nodes;
 //   hop: how long its head takes from one of those links to the next;   duplex: what it takes, at either end,
-//   of what the messages of a rank share in both directions;   behind: how long a request or an answer waits
-//   at most for each message that its rank sends to others (for all that it sends to the same rank it waits,
-//   as a stream keeps its order); 0 where it waits for nothing.
+//   of what the messages of a rank share in both directions;   behind: of messages by streams that keep their
+//   order, one to each peer, which share their nodes' links fairly and have no port, drain or duplex: how
+//   long a request or an answer waits at most for what its rank sends to others (for what it sends to the
+//   same rank it waits until that is out). 0 where there are no streams.
 enum class Term : std::uint8_t {
     send,
     receive,

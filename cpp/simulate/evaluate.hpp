@@ -18,6 +18,7 @@
 #include "occupied.hpp"
 #include "order.hpp"
 #include "port.hpp"
+#include "streams.hpp"
 #include "trace.hpp"
 
 namespace hockney {
@@ -30,7 +31,6 @@ class Evaluator {
         room_.resize(finish_, ranks * phases);
         room_.resize(ranks_, ranks);
         if (rendezvous) room_.resize(ports_, ranks);
-        if (rendezvous) streams_.resize(ranks, room_);
     }
 
     void disturb(const Noise& noise) {
@@ -41,6 +41,7 @@ class Evaluator {
         network_ = &network;
         room_.resize(links_, static_cast<std::size_t>(network.first_memory() + network.memories()));
         fluid_.resize(links_.size());
+        streams_.resize(ranks_.size(), room_);
     }
     void record(Timeline& timeline) { timeline_ = &timeline; }
     // What steps belong to is their number.
@@ -53,6 +54,7 @@ class Evaluator {
 
     void take(const Event* events, std::size_t count) {
         departures_.clear();
+        answered_.clear();
         if (waits_ != nullptr && sums_.is_crowded()) sums_.forget([&](const auto& see) { each_time(see); });
         if (count == 1) return take(*events);
         // Receives that are waited for together are taken as their messages begin to arrive.
@@ -68,21 +70,28 @@ class Evaluator {
 
     // Messages that came to the links they share, by the last event, and when.
     const std::vector<std::pair<double, Event>>& departures() const { return departures_; }
+    // Those that are out of their senders' hands, while they pass such links.
+    const std::vector<Event>& answered() const { return answered_; }
     std::pair<double, std::int32_t> next_arrival(double until_s) { return fluid_.next(until_s); }
     // Whether the sender has its hands full until the message is out.
     bool is_held(const Event& event) const { return cost_s(event, Term::handshake) != buffered; }
     bool meets(const Event& event) const { return cost_s(event, Term::handshake) >= 0; }
     // Whether it shares its links fairly: it consists of many packets, which take turns.
     bool flows(const Event& event) const {
-        return is_shared_link(event) && costs_.size_B[event.size] > packet_B;
+        return is_shared_link(event) && (costs_.size_B[event.size] > packet_B || is_streamed(event));
     }
 
-    // Whether it goes by a stream that keeps its order; when a shared link has sent it is not known in
-    // advance.
+    // Whether it goes by a stream that keeps its order: one to each peer, all of them on their node's link.
     bool is_streamed(const Event& event) const {
-        return rendezvous_ && cost_s(event, Term::behind) > 0 && !is_shared_link(event);
+        return cost_s(event, Term::behind) > 0 && is_shared_link(event);
     }
     bool waits_in_stream(const Event& event) const { return is_streamed(event) && meets(event); }
+    // Whether its sender's hands are free before it has arrived: the stream holds what is left.
+    bool is_held_by_stream(const Event& event) const {
+        return waits_in_stream(event) &&
+               cost_s(event, Term::node_link) <= held_by_stream * cost_s(event, Term::behind);
+    }
+    bool is_answered(std::int32_t slot) const { return meeting_[static_cast<std::size_t>(slot)].is_answered; }
     double now_s(int rank) const { return ranks_[static_cast<std::size_t>(rank)].processor.s; }
     bool is_shared(const Event& event) const {
         return cost_s(event, Term::insert) > 0 || waits_in_stream(event) || is_shared_link(event);
@@ -124,12 +133,14 @@ class Evaluator {
 
     struct Rank {
         Time processor, out;
-        int unmet = 0;  // messages that wait for their receivers
+        double waited_s = 0;  // until then at last
+        int unmet = 0;        // messages that wait for their receivers
     };
     // A message that waits for its receiver.
     struct Meeting {
         Time ready, posted;
-        bool is_ready = false, is_posted = false;
+        double waited_s = 0;  // its sender, before
+        bool is_ready = false, is_posted = false, is_answered = false;
     };
 
     static std::size_t slot(const Event& event) { return static_cast<std::size_t>(event.slot); }
@@ -165,6 +176,7 @@ class Evaluator {
                     me.processor = later(me.processor, done);
                 } else if (cost_s(event, Term::handshake) == held)
                     me.processor = later(me.processor, left_[slot(event)]);
+                me.waited_s = me.processor.s;
                 return;
             case Op::copy:
                 return busy(event, me, costs_.work(event.size, false));
@@ -224,9 +236,10 @@ class Evaluator {
             Time& queue = queue_[static_cast<std::size_t>(event.peer)];
             queue = me.processor = plus(later(me.processor, queue), entry(event, Term::insert));
         }
-        if (!meets(event)) return transfer(event, event.rank, event.peer, me.processor, me.processor.s);
+        if (!meets(event)) return transfer(event, event.rank, event.peer, me.processor);
         Meeting& meeting = meeting_[slot(event)];
         meeting.ready = me.processor;
+        meeting.waited_s = me.waited_s;
         meeting.is_ready = true;
         me.unmet += meeting.is_posted ? 0 : 1;
         if (meeting.is_posted) meet(event, event.rank, event.peer, meeting);
@@ -242,42 +255,64 @@ class Evaluator {
     }
 
     void meet(const Event& event, std::int32_t sender, std::int32_t receiver, const Meeting& meeting) {
-        const std::size_t handshake = entry(event, Term::handshake), behind = entry(event, Term::behind);
-        const auto pass = [&](std::int32_t from, std::int32_t to, const Time& ready) {
-            if (!is_streamed(event)) return plus(ready, handshake);
-            return plus(streams_.out(static_cast<std::size_t>(from), to, ready, behind, sums_, room_),
-                        handshake);
-        };
-        const Time asked = pass(sender, receiver, meeting.ready);
-        const Time answered = pass(receiver, sender, later(asked, meeting.posted));
-        transfer(event, sender, receiver, answered, std::max(meeting.ready.s, meeting.posted.s));
-        if (!is_streamed(event)) return;
-        // The sender's hands are free when the rest fits into what the stream holds.
-        const Time& out = ranks_[static_cast<std::size_t>(sender)].out;
-        left_[slot(event)] = later(answered, plus(out, behind, -held_by_stream));
+        if (is_streamed(event))
+            return give({event, sender, receiver, Part::request, meeting.ready, meeting.waited_s});
+        const std::size_t handshake = entry(event, Term::handshake);
+        const Time asked = plus(meeting.ready, handshake);
+        transfer(event, sender, receiver, plus(later(asked, meeting.posted), handshake));
     }
 
-    // `now_s`: what happens afterwards is no earlier.
-    void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready,
-                  double now_s) {
+    // To its stream. Requests and answers take nothing of the link, but wait in the adapter's queue.
+    void give(Given<Time> given) {
+        const Event& event = given.event;
+        const double behind_s = cost_s(event, Term::behind);
+        if (waits_ != nullptr) sums_.belong(event.step);
+        while (!streams_.keep(given, room_)) {
+            if (given.part == Part::message) {
+                streams_.begin(given, cost_s(event, Term::node_link), room_);
+                return depart(event, given.sender, given.receiver, given.ready);
+            }
+            given.ready =
+                plus(given.ready, entry(event, Term::behind), streams_.others_s(given, behind_s) / behind_s);
+            given.ready = plus(given.ready, entry(event, Term::handshake));
+            Meeting& meeting = meeting_[slot(event)];
+            if (given.part == Part::answer) {
+                meeting.is_answered = true;
+                left_[slot(event)] = given.ready;
+                answered_.push_back(event);
+                answered_.back().rank = given.sender;
+                given.part = Part::message;
+            } else {
+                given.ready = later(given.ready, meeting.posted);
+                given.part = Part::answer;
+            }
+            given.seen_s = given.ready.s;
+        }
+    }
+
+    // To the links that it shares.
+    void depart(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& head) {
+        room_.reach(start_, slot(event));
+        start_[slot(event)] = head;
+        Event entering = event;
+        entering.rank = sender;
+        entering.peer = receiver;
+        entering.op = Op::enter;
+        entering.is_first = false;
+        departures_.emplace_back(head.s, entering);
+    }
+
+    void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
+        if (is_streamed(event)) {
+            const double waited_s = ranks_[static_cast<std::size_t>(sender)].waited_s;
+            return give({event, sender, receiver, Part::message, ready, waited_s});
+        }
         // What takes nothing of a port waits for nobody there.
         const bool has_port = cost_s(event, Term::gap) > 0;
         const auto from = static_cast<std::size_t>(sender);
         Time head = has_port ? leave(from, ready, entry(event, Term::gap)) : ready;
-        if (has_port && is_streamed(event))
-            streams_.give(from, receiver, now_s, ready.s, ranks_[from].out, room_);
         if (cost_s(event, Term::duplex) > 0) both(event, sender, head);
-        if (network_ != nullptr && flows(event)) {
-            room_.reach(start_, slot(event));
-            start_[slot(event)] = head;
-            Event entering = event;
-            entering.rank = sender;
-            entering.peer = receiver;
-            entering.op = Op::enter;
-            entering.is_first = false;
-            departures_.emplace_back(head.s, entering);
-            return;
-        }
+        if (network_ != nullptr && flows(event)) return depart(event, sender, receiver, head);
         if (network_ != nullptr) head = pass(event, sender, receiver, head);
         if (rendezvous_) {
             Time& left = left_[slot(event)] = network_ != nullptr ? released_ : head;
@@ -343,7 +378,9 @@ class Evaluator {
             time = plus(time, entry(event, Term::transfer), own);
             time = plus(time, empty(event), -own);
         }
-        if (rendezvous_) left_[slot(event)] = time;  // its last byte is on its way
+        // Its last byte is on its way.
+        if (rendezvous_ && !is_held_by_stream(event)) left_[slot(event)] = time;
+        const Time passed = time;
         time = plus(time, empty(event));
         if (cost_s(event, Term::hop) > 0) {
             find_way(event.rank, event.peer);
@@ -352,6 +389,12 @@ class Evaluator {
             time = plus(time, entry(event, Term::hop), static_cast<double>(hops));
         }
         arrival_[slot(event)] = time;
+        if (!is_streamed(event)) return;
+        for (Given<Time>& kept : streams_.end(event.rank, event.slot)) {
+            kept.ready = later(kept.ready, passed);
+            kept.seen_s = kept.ready.s;
+            give(std::move(kept));
+        }
     }
 
     // What an empty message takes from end to end: sizes begin with 0 where links are shared.
@@ -387,7 +430,7 @@ class Evaluator {
         if (timeline_ != nullptr)
             timeline_->arrival_s[static_cast<std::size_t>(event.rank)][event.step] = here.s;
         const Time arrived = here;
-        if (cost_s(event, Term::drain) > 0) {
+        if (cost_s(event, Term::drain) > 0 && !is_streamed(event)) {
             const auto r = static_cast<std::size_t>(event.rank);
             const std::size_t drain = entry(event, Term::drain);
             if (in_.empty()) room_.resize(in_, ranks_.size(), {before_all});
@@ -401,7 +444,7 @@ class Evaluator {
             }
             in_[r] = here;
         }
-        if (cost_s(event, Term::duplex) > 0) {
+        if (cost_s(event, Term::duplex) > 0 && !is_streamed(event)) {
             const Time through = both(event, event.rank, plus(arrived, entry(event, Term::transfer), -1));
             // Alone it takes as long to drain.
             here =
@@ -409,6 +452,7 @@ class Evaluator {
         }
         if (waits_ != nullptr) idle(event, me, here.s, started_s_[slot(event)]);
         me.processor = later(me.processor, here);
+        me.waited_s = me.processor.s;
         busy(event, me, entry(event, Term::receive));
     }
 
@@ -431,6 +475,7 @@ class Evaluator {
     Fluid fluid_;
     std::vector<Time> start_;  // by slot: when the message came to the links
     std::vector<std::pair<double, Event>> departures_;
+    std::vector<Event> answered_;
     std::vector<SharedLink> way_;
     std::vector<Time> links_;       // out of the nodes, into the nodes, between them
     Occupied<Time, 64> far_links_;  // the same, where each adds to a latency

@@ -90,7 +90,7 @@ class Order {
 
     void arrive(std::int32_t slot) {
         const Event event = under_way_[static_cast<std::size_t>(slot)];
-        sink_.take(&event, 1);
+        take(event);
         messages_[slot].is_sent = true;
         const MessageKey message = messages_[slot].key;
         wake(event.rank, message);
@@ -99,12 +99,19 @@ class Order {
 
     void take(const Event& event) {
         sink_.take(&event, 1);
-        if constexpr (in_time)
+        if constexpr (in_time) {
             for (const auto& departure : sink_.departures()) entering_.push(departure);
+            for (const Event& answered : sink_.answered()) wake(answered.rank, messages_[answered.slot].key);
+        }
     }
     bool flows(const Event& event) const {
         if constexpr (in_time) return sink_.flows(event);
         return false;
+    }
+    bool is_out(std::int32_t slot, const Event& event) const {
+        if constexpr (in_time)
+            if (sink_.is_held_by_stream(event)) return sink_.is_answered(slot);
+        return messages_[slot].is_posted && messages_[slot].is_sent;
     }
     bool waits(const Event& event) const {
         if constexpr (in_time) return sink_.is_held(event);
@@ -347,8 +354,7 @@ class Order {
         const MessageKey message = key(rank, act.peer, box_of(act.peer), mine, act);
         const std::int32_t slot = messages_.find(message);
         const Event event = event_of(rank, act, slot);
-        if (waits(event) && !(messages_[slot].is_posted && messages_[slot].is_sent))
-            return wait_for(mine, message);
+        if (waits(event) && !is_out(slot, event)) return wait_for(mine, message);
         messages_.use(slot);
         sink_.take(&event, 1);
         ++mine.next;

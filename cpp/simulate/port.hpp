@@ -1,5 +1,4 @@
-// When the port of a rank is taken whose messages meet their receivers, and what requests and answers wait
-// for.
+// When the port of a rank is taken whose messages meet their receivers.
 #pragma once
 
 #include <algorithm>
@@ -56,66 +55,6 @@ class Port {
     }
 
     std::vector<Taken> taken_;
-};
-
-// What the ranks have given to streams that keep their order, one to each peer.
-template <class Time>
-class Streams {
-  public:
-    void resize(std::size_t ranks, Room& room) { room.resize(given_, ranks); }
-
-    // `now_s`: hardly anything is asked or answered before it any more.
-    void give(std::size_t rank, std::int32_t peer, double now_s, double since_s, const Time& until,
-              Room& room) {
-        std::vector<Given>& mine = given_[rank];
-        const auto place_of = [&mine](double time_s) {
-            return std::partition_point(mine.begin(), mine.end(),
-                                        [time_s](const Given& each) { return each.until.s <= time_s; });
-        };
-        if (const auto out = place_of(now_s); 2 * (out - mine.begin()) > mine.end() - mine.begin())
-            mine.erase(mine.begin(), out);
-        room.reserve_next(mine);
-        mine.insert(place_of(until.s), {peer, since_s, until});
-    }
-
-    // When what a rank gives to the stream to a peer then, and takes no time itself, is out: each message to
-    // others keeps it for as long as `behind` at most.
-    Time out(std::size_t rank, std::int32_t peer, const Time& ready, std::size_t behind, Sums<Time>& sums,
-             Room& room) const {
-        const Given *of_peer = nullptr, *of_others = nullptr;
-        const std::vector<Given>& mine = given_[rank];
-        int others = 0;
-        std::size_t seen = 0;
-        for (auto each = mine.rbegin(); each != mine.rend() && each->until.s > ready.s && seen < most;
-             ++each) {
-            ++seen;
-            if (each->since_s > ready.s) continue;
-            const Given*& latest = each->peer == peer ? of_peer : of_others;
-            if (latest == nullptr) latest = &*each;
-            others += each->peer == peer ? 0 : 1;
-        }
-        room.look(seen);
-        Time until = of_peer != nullptr ? of_peer->until : ready;
-        if (of_others == nullptr || of_others->until.s <= until.s) return until;
-        const Time longest = sums.plus(ready, behind, others);
-        const Time& kept = longest.s < of_others->until.s ? longest : of_others->until;
-        return kept.s > until.s ? kept : until;
-    }
-
-    template <class See>
-    void each(const See& see) {
-        for (std::vector<Given>& mine : given_)
-            for (Given& given : mine) see(given.until);
-    }
-
-  private:
-    static constexpr std::size_t most = 64;  // messages that are looked at, so that work is bounded
-    struct Given {
-        std::int32_t peer;
-        double since_s;
-        Time until;
-    };
-    std::vector<std::vector<Given>> given_;  // by rank, in the order in which they are out
 };
 
 }  // namespace hockney

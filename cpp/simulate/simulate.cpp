@@ -87,10 +87,6 @@ void add_sizes(const Phase& phase, std::set<Bytes>& sizes_B) {
 bool has_sharing(const CostCurves& costs, const Network& network) {
     return !network.node_of_rank.empty() || cost_anything(costs, Term::insert);
 }
-// The same of requests and answers, for what their ranks have sent.
-bool has_streams(const CostCurves& costs, bool rendezvous) {
-    return rendezvous && cost_anything(costs, Term::behind);
-}
 
 // Costs of sizes are added when the first message of a size is on its way.
 template <class Time>
@@ -107,6 +103,9 @@ class Stream {
     }
     double now_s(int rank) const { return evaluator_.now_s(rank); }
     const auto& departures() const { return evaluator_.departures(); }
+    const auto& answered() const { return evaluator_.answered(); }
+    bool is_answered(std::int32_t slot) const { return evaluator_.is_answered(slot); }
+    bool is_held_by_stream(const Event& event) const { return evaluator_.is_held_by_stream(event); }
     bool is_held(const Event& event) const { return evaluator_.is_held(event); }
     auto next_arrival(double until_s) { return evaluator_.next_arrival(until_s); }
     bool flows(const Event& event) const { return evaluator_.flows(event); }
@@ -156,6 +155,9 @@ class Recorder {
     }
     double now_s(int rank) const { return sink_.now_s(rank); }
     const auto& departures() const { return sink_.departures(); }
+    const auto& answered() const { return sink_.answered(); }
+    bool is_answered(std::int32_t slot) const { return sink_.is_answered(slot); }
+    bool is_held_by_stream(const Event& event) const { return sink_.is_held_by_stream(event); }
     bool is_held(const Event& event) const { return sink_.is_held(event); }
     auto next_arrival(double until_s) { return sink_.next_arrival(until_s); }
     bool flows(const Event& event) const { return sink_.flows(event); }
@@ -183,8 +185,8 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     waits.window = options.window;
     if (replayed != nullptr && options.trace) evaluator.account(waits);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    const bool is_shared = has_sharing(curves, options.network) || has_streams(curves, work.rendezvous);
-    is_shared ? take_all<true>(work, stream, room) : take_all<false>(work, stream, room);
+    has_sharing(curves, options.network) ? take_all<true>(work, stream, room)
+                                         : take_all<false>(work, stream, room);
 
     Simulated result;
     result.size_B = sizes.all();
@@ -276,9 +278,7 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Programs programs(phases, costs, sizes, rendezvous);
     Workload work = workload(phases, programs, costs, sizes, rendezvous, copies_count, noise);
     work.domains = options.domains;
-    // Ranks of a class have one stream to all.
-    if (options.by_class && !has_streams(costs, rendezvous))
-        work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
+    if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
     Simulated result = options.trace ? run<Traced>(work, costs, options, sizes, programs.replayed())
                                      : run<Plain>(work, costs, options, sizes, programs.replayed());
     result.work += programs.looked();
@@ -309,8 +309,7 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous, room);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    const bool is_shared = has_streams(curves, work.rendezvous);
-    is_shared ? take_all<true>(work, stream, room) : take_all<false>(work, stream, room);
+    take_all<false>(work, stream, room);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
@@ -326,7 +325,7 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
     Workload work = workload(phases, programs, curves, sizes_, rendezvous_, true, false);
     work.domains = std::move(domains);
     Room room(most_held_B);
-    if (!has_sharing(curves, network_) && !has_streams(curves, rendezvous_)) {
+    if (!has_sharing(curves, network_)) {
         Recorder<Nobody> recorder(events_, room, Nobody{});
         take_all<false>(work, recorder, room);
     } else {

@@ -12,6 +12,7 @@ import pytest
 from tests.factories import campaign, messages
 
 from hockney.machine.build import build
+from hockney.predict.collective import predict_one
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.simulation import simulate
@@ -136,6 +137,14 @@ def test_late_answers_that_wait_behind_data_are_told_by_twice_the_time(
     (curves,) = there.alike(2).at([0]).messages
     behind_s = value(curves[TERMS.index("behind")], np.array([MIB]))
     assert behind_s == pytest.approx([2**17 / 1e9 if expected else 0.0], rel=0.02)
+    # Of three messages of a binomial tree the root's two share its link; who exchanges may have to take turns.
+    for collective, name, ranks, least, most in (
+        ("bcast", "binomial", 4, *((3, 3) if expected else (2, 2))),
+        ("alltoall", "linear", 8, *((1.3 * 7, 2 * 7) if expected else (7, 7))),
+    ):
+        row = predict_one(ask(collective, name, ranks=ranks, size_B=MIB), there, None)
+        assert row.time_s is not None
+        assert 0.98 * least <= row.time_s / (MIB / 1e9) <= 1.02 * most, name
 
 
 def test_what_was_not_measured_is_named(tmp_path: Path) -> None:

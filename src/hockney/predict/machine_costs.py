@@ -136,6 +136,18 @@ class MachineCosts:
         far = self.messages[NETWORK].parameters()
         return replace(self, node_s_per_B=far["gap_s_per_B"] or 0.0)
 
+    @property
+    def skew_s(self) -> float:
+        """How far apart ranks come to messages at least, on average, where it matters who is first; else 0."""
+        far = self.messages.get(NETWORK)
+        return far.send_s if far is not None and far.keeps_order else 0.0
+
+    def own_nodes(self, ranks: int) -> Place | None:
+        """Each rank on a node of its own, where messages between nodes go by streams that share its link."""
+        if not self.skew_s or not self.crosses_network(None, ranks):
+            return None
+        return Place.of_nodes(np.arange(ranks, dtype=np.int32), 1)
+
     def alike(self, ranks: int) -> MachineCosts:
         """Costs of so many ranks without a place: all pairs have the farthest known locality.
 
@@ -314,7 +326,7 @@ def of_machine(
             f"{origin} has no ping-pong of a known locality",
             f"{WHERE_RANKS_WERE}; or measure one: `hockney measure`, `hockney fit`",
         )
-    return MachineCosts(
+    costs = MachineCosts(
         messages,
         origin,
         warnings,
@@ -322,6 +334,8 @@ def of_machine(
         one_node=ranks_of_one_node(machine),
         reduction=reduction,
     )
+    # Streams to several peers take their node's link at once.
+    return costs.with_node_links() if NETWORK in messages and messages[NETWORK].keeps_order else costs
 
 
 def ranks_of_one_node(machine: Machine) -> int:

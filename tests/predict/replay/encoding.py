@@ -11,7 +11,7 @@ import numpy as np
 
 from hockney import _core
 from hockney._core import Network, Recording, Replay, Simulated
-from hockney.predict.costs import TERMS, Costs, LoggopsParameters
+from hockney.predict.costs import TERMS, Costs, LoggopsParameters, per_byte
 from hockney.predict.replay.algorithms import Algorithms
 from hockney.predict.replay.recorded import RecordedRun
 
@@ -218,6 +218,7 @@ def costs(waits_above_B: float | None = None, overhead_s: float = 0.0, behind_s:
     of_all = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
     if behind_s is not None:
         of_all.messages[0][TERMS.index("behind")] = ([0.0, 1.0, 2.0], [0.0, behind_s, behind_s])
+        of_all.messages[0][TERMS.index("node_link")] = per_byte(1e-9)
     return of_all
 
 
@@ -236,7 +237,8 @@ def played(
         trace, [chosen.served(call).parts for call in RecordedRun(folder, trace).calls], uses_cpu=trace.has_cpu
     )
     curves = costs(waits_above_B, overhead_s, behind_s).curves()
-    levels, network = np.zeros((0, 0), np.int32), Network(node_of_rank=[])
+    levels = np.zeros((0, 0), np.int32)
+    network = Network(node_of_rank=[] if behind_s is None else range(len(ranks)))
     return _core.simulate([replay], curves, levels=levels, network=network, trace=True)
 
 
