@@ -50,17 +50,10 @@ class NoAnswer(LaunchFailed):
 
 
 class Refused(HockneyError):
-    """The runner declined a point and is ready for the next; where memory is short, it says what is needed."""
+    """The runner declined a point and is ready for the next."""
 
     kind = "environment"
     exit_code = 3
-
-    def __init__(
-        self, message: str, hint: str = "", needed_B: float | None = None, available_B: float | None = None
-    ) -> None:
-        super().__init__(message, hint)
-        self.needed_B = needed_B
-        self.available_B = available_B
 
 
 class Limitation(HockneyError):
@@ -163,8 +156,6 @@ class Session:
             raise Refused(
                 f"{what} needs {need:.3g} GiB for its buffers, {have:.3g} GiB of memory is free",
                 smaller,
-                answer.needed_B,
-                answer.available_B,
             )
         raise Limitation(answer.message, "see `hockney schedule list`" if word in ("collective", "count") else "")
 

@@ -24,7 +24,7 @@ FLAT = (2, Extents(12, 8, 1))
 
 
 def request(study: CgStudy, *, is_simulated: bool = False) -> dict[str, int | float | str]:
-    _, _, asked = next(study.requests(is_simulated=is_simulated))
+    _, asked = next(study.requests(is_simulated=is_simulated))
     return asked
 
 

@@ -106,32 +106,6 @@ def test_numbers_of_the_operating_system_need_not_be_in_order() -> None:
     assert [made.slots(rank) for rank in range(2)] == [(0,), (2,)]
 
 
-def test_task_2_threads_apart_in_each_domain() -> None:
-    """4 ranks of 2 threads on 4 domains of 7 cores: 0,6 / 7,13 / 14,20 / 21,27."""
-    made = plan(parse("2 packages x 2 numa x 7 cores"), wish(4, 2, "numa", thread_spread="spread"))
-    assert sorted(made.cpus(rank) for rank in range(4)) == [(0, 6), (7, 13), (14, 20), (21, 27)]
-    # Dealt to the domains in turn, as without threads apart.
-    assert [made.cpus(rank)[0] for rank in range(4)] == [0, 7, 14, 21]
-
-
-def test_threads_apart_share_a_domain_with_other_ranks() -> None:
-    """Two ranks of 2 in each package of 8: halves of 4 cores; of three threads the third is in the middle."""
-    made = plan(parse("2 packages x 8 cores"), wish(4, 2, "socket", thread_spread="spread"))
-    assert [made.cpus(rank) for rank in range(4)] == [(0, 3), (8, 11), (4, 7), (12, 15)]
-    three = plan(parse("1 package x 9 cores"), wish(1, 3, "socket", thread_spread="spread"))
-    assert three.cpus(0) == (0, 4, 8)
-
-
-@pytest.mark.parametrize(("ranks", "threads"), [(1, 4), (2, 2), (3, 1), (4, 2), (5, 3)])
-def test_threads_apart_are_in_one_domain_and_no_cpu_is_taken_twice(ranks: int, threads: int) -> None:
-    for node in (parse("2 packages x 2 numa x 6 cores x 2 threads"), parse("3 packages x 7 cores")):
-        made = plan(node, wish(ranks, threads, "numa", thread_spread="spread"))
-        used = [cpu for rank in range(ranks) for cpu in made.cpus(rank)]
-        assert len(set(used)) == len(used)
-        domains = [{node.by_number[cpu].numa for cpu in made.cpus(rank)} for rank in range(ranks)]
-        assert all(len(one) == 1 for one in domains)
-
-
 def test_cpus_that_are_listed() -> None:
     """A proclist: two threads of each rank in order; the operating system's numbers, whatever hwloc's are."""
     node = parse("2 packages x 14 cores")

@@ -44,7 +44,6 @@ def test_plan_without_an_mpi(tmp_path: Path) -> None:
         (["--spread", "core", *NODE], "--node is for plans"),
         (["--spread", "core", "--map-by", "socket"], "says where ranks go"),
         (["--spread", "moon", "--dry-run"], "unknown spread"),
-        (["--spread", "socket", "--thread-spread", "far", "--dry-run"], "unknown --thread-spread 'far'"),
         (["--spread", "core", "--dry-run", "--figure", "x.pdf"], "cannot draw"),
         (["--spread", "core", "--dry-run", "--node", "7 moons"], "no number of known parts"),
         (["--spread", "core", "--dry-run", "--ranks", "9", "--threads", "1", *NODE], "there are 8"),

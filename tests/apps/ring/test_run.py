@@ -59,7 +59,7 @@ def test_a_run_is_checked_written_and_kept(mpi: Mpi, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert figure.read_text(encoding="utf-8").startswith("<?xml")
     assert (made["csv"], made["figure"]) == (str(table), str(figure))
-    assert [[point["ranks"] for point in one["points"]] for one in made["curves"]] == [[1, 2], [1, 2]]
+    assert [one["exchange"] for one in made["curves"]] == ["sendrecv", "persistent"]
 
 
 def test_the_lines_of_processes(mpi: Mpi) -> None:
@@ -85,7 +85,7 @@ def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -
     smpi = ("--mpi", f"smpi:{PLATFORM}", "--figure", str(tmp_path / "ring.png"))
     made = asked("--ranks", "12-22", *smpi)
     (curve,) = made["curves"]
-    times_s = {point["ranks"]: point["time_s"] for point in curve["points"]}
+    times_s = {run["ranks"]: run["time_s"] for run in made["runs"]}
     # 16 hosts are below a leaf: within it a message passes two links of 1 µs, beyond it four. Clock readings of
     # 10 ns are all that a cycle has besides, whatever the latency is multiplied with.
     within_s, beyond_s = (

@@ -46,17 +46,6 @@ def test_what_cannot_be_split_is_refused(size: Extents, grid: Grid, split: str, 
         loads(size, grid, split)
 
 
-@pytest.mark.parametrize("size", [(2**16, 2**15, 1), (20_000, 20_000, 2000), (2**62, 2**62, 2**62)])
-def test_the_size_that_is_proposed_in_place_of_too_many_elements_is_one_that_is_taken(
-    size: tuple[int, int, int],
-) -> None:
-    with pytest.raises(RequestError, match="more elements") as refused:
-        loads(Extents(*size), Grid(1, 1, 1), "balanced")
-    *proposed, fits = refused.value.hint.split()
-    assert fits == "fits"
-    assert sum(loads(Extents(*map(int, proposed)), Grid(1, 1, 1), "balanced")) > 0.9 * 2**31
-
-
 def test_the_most_elements_that_mpi_counts_are_split() -> None:
     assert sum(loads(Extents(2**31 - 1, 1, 1), Grid(2, 1, 1), "balanced")) == 2**31 - 1
 

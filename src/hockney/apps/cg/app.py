@@ -104,7 +104,7 @@ class CgStudy(StencilStudy):
             raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
         return self
 
-    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
+    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Parameters]]:
         """Each size on each number of ranks, grid and formulation."""
         own: Parameters = {
             "stores": "auto",
@@ -117,11 +117,7 @@ class CgStudy(StencilStudy):
         for (dimensions, cells), ranks in product(self.sizes, self.ranks):
             for grid, variant in product(self.grids_on(ranks, cells), self.variants):
                 asked = {**self.parameters_on(cells, grid), "dimensions": dimensions, "variant": variant}
-                yield ranks, cells, asked | own
-
-    def sized(self, asked: Parameters, cells: Extents) -> str:
-        """The option that asks for so many unknowns."""
-        return f"--size {'x'.join(map(str, cells[: int(asked['dimensions'])]))}"
+                yield ranks, asked | own
 
 
 class CgCase(StencilCase):

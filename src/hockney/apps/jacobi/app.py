@@ -69,7 +69,7 @@ class JacobiStudy(StencilStudy):
         """`strong` where the box is the same on any number of ranks, `weak` where each rank's cube is."""
         return "strong" if self.cells else "weak"
 
-    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
+    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Parameters]]:
         """Each number of ranks on each of its grids."""
         own: Parameters = {
             "iterations": self.iterations,
@@ -86,14 +86,7 @@ class JacobiStudy(StencilStudy):
                     raise RequestError(
                         f"there are at most {MOST_CELLS} cells along a direction, not {max(cells)}", ""
                     )
-                yield ranks, cells, self.parameters_on(cells, grid) | own
-
-    def sized(self, asked: Parameters, cells: Extents) -> str:
-        """The option that asks for such a box, or for a cube on each rank within it."""
-        if self.cells is not None:
-            return f"--size {cells.x if len(set(cells)) == 1 else cells}"
-        sides = (side // int(asked[f"p{axis}"]) for axis, side in zip("xyz", cells, strict=True))
-        return f"--subdomain {max(1, min(sides))}"
+                yield ranks, self.parameters_on(cells, grid) | own
 
 
 EXAMPLE = (

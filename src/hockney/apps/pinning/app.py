@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 from pydantic import BaseModel, Field
 
-from hockney.apps.pinning.plan import SPREADS, ThreadSpread
+from hockney.apps.pinning.plan import SPREADS
 from hockney.apps.repetitions import Repetitions
 from hockney.campaign.plan import AppLaunching, launch
 from hockney.fields import Option
@@ -23,10 +23,6 @@ class WishOptions(BaseModel):
         str,
         Option(f"Placement to compare with: {listed(SPREADS)}, or a CPU for each thread, such as 0,6,7,13."),
     ] = ""
-    thread_spread: Annotated[
-        ThreadSpread,
-        Option("Put the threads of a rank on consecutive cores (close) or far apart (spread)."),
-    ] = "close"
     plan: Annotated[
         bool, Option("Print the plan and the options of each launcher, and launch nothing.", flags=("--dry-run",))
     ] = False
@@ -64,7 +60,7 @@ Exit code 1 where the result is not what was wished.""",
         "hockney run pinning --ranks 2\n"
         "hockney run pinning --ranks 4 --threads 2 --spread socket --figure node.svg\n"
         "hockney run pinning --spread 0,14 --dry-run --node '2 packages x 14 cores'\n"
-        "hockney run pinning --ranks 4 --threads 2 --spread numa --thread-spread spread --dry-run "
+        "hockney run pinning --ranks 4 --threads 2 --spread 0,6,7,13,14,20,21,27 --dry-run "
         "--node '2 packages x 2 numa x 7 cores'\n"
         "hockney run pinning --ranks 4 --threads 2 --spread socket --dry-run "
         "--node '2 packages x 2 numa x 4 cores x 2 threads'",

@@ -18,7 +18,6 @@ from hockney.units import counted, in_ranges, wholes
 Spread = Literal["socket", "numa", "cache", "core", "node", "compact", "scatter", "list"]
 SPREADS: tuple[Spread, ...] = get_args(Spread)[:-1]
 """The words of a wish; `list` is one that names CPUs."""
-ThreadSpread = Literal["close", "spread"]
 Block = tuple[tuple[int, ...], ...]
 """A rank's places: one for each of its threads, each the CPUs of a core, or a single CPU."""
 
@@ -45,15 +44,13 @@ class PinningWish:
     different packages, then NUMA domains, then caches. `list` puts thread t of rank r on CPU `cpus[r T + t]`,
     the CPUs of each rank ascending.
 
-    A rank's threads are on consecutive cores (`close`), or as far apart as its share of its unit allows
-    (`spread`): on the first and the last core of it, the others at equal distances between.
+    A rank's threads are on consecutive cores.
     """
 
     ranks: int
     threads: int
     spread: Spread
     nodes: int = 1
-    thread_spread: ThreadSpread = "close"
     cpus: tuple[int, ...] = ()
 
     @property
@@ -116,9 +113,7 @@ class PinningPlan:
         return max(self.nodes.count(node) for node in set(self.nodes))
 
 
-def wish(
-    ranks: int, threads: int, spread: str, nodes: int = 1, thread_spread: ThreadSpread = "close"
-) -> PinningWish:
+def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> PinningWish:
     """A checked wish; `spread` is a word, or CPUs such as `0,14`.
 
     RequestError for numbers below one and unknown words.
@@ -127,22 +122,15 @@ def wish(
         if number < 1:
             raise RequestError(f"{number} {what} cannot be placed", "ask for at least one")
     if spread[:1].isdecimal():
-        return _listed(ranks, threads, spread, nodes, thread_spread)
+        return _listed(ranks, threads, spread, nodes)
     if spread not in SPREADS:
         raise RequestError(f"unknown spread {spread!r}", f"known: {', '.join(SPREADS)}, or CPUs such as 0,14")
-    if thread_spread == "spread" and spread not in _DEALT:
-        raise RequestError(
-            f"--thread-spread spread has no domain to spread the threads of a rank in with --spread {spread}",
-            f"choose --spread {', '.join(_DEALT)}, or list the CPUs",
-        )
-    return PinningWish(ranks, threads, spread, nodes, thread_spread)
+    return PinningWish(ranks, threads, spread, nodes)
 
 
-def _listed(ranks: int, threads: int, text: str, nodes: int, thread_spread: ThreadSpread) -> PinningWish:
+def _listed(ranks: int, threads: int, text: str, nodes: int) -> PinningWish:
     """A wish that names its CPUs; RequestError where they are not one for each thread, or of several nodes."""
     cpus = tuple(wholes(text, range(MOST_CPUS)))
-    if thread_spread != "close":
-        raise RequestError("--thread-spread means nothing where the CPUs are listed", "leave it out")
     if nodes > 1:
         raise RequestError(f"--spread {text} names CPUs of one node, not of {nodes}", "name one host")
     if len(set(cpus)) < len(cpus):
@@ -208,8 +196,6 @@ def _blocks(topology: NodeTopology, wish: PinningWish, ranks: int) -> list[Block
     threads = wish.threads
     if wish.spread == "list":
         return _cut([(cpu,) for cpu in wish.cpus], threads)
-    if wish.thread_spread == "spread":
-        return _apart(topology, wish, ranks)
     if level := _DEALT.get(wish.spread):
         units = [_slots(topology.within(unit), wish) for unit in topology.units(level)]
         return list(_dealt([_cut(unit, threads) for unit in units]))[:ranks]
@@ -223,23 +209,6 @@ def _blocks(topology: NodeTopology, wish: PinningWish, ranks: int) -> list[Block
     inside = [block for package in packages for block in _cut(package, threads)]
     # A rank in two packages is better than none.
     return (inside if len(inside) >= ranks else _cut(_slots(topology, wish), threads))[:ranks]
-
-
-def _apart(topology: NodeTopology, wish: PinningWish, ranks: int) -> list[Block]:
-    """Each unit in equal parts for the ranks that are dealt to it; in its part a rank's threads are far apart."""
-    units = [_slots(topology.within(unit), wish) for unit in topology.units(_DEALT[wish.spread])]
-    hands = []
-    for number, unit in enumerate(units):
-        share = -(-(ranks - number) // len(units))
-        size = len(unit) // share if share > 0 else 0
-        parts = [unit[size * part : size * (part + 1)] for part in range(max(share, 0))]
-        hands.append([_far(part, wish.threads) for part in parts if size >= wish.threads])
-    return list(_dealt(hands))
-
-
-def _far(part: Sequence[tuple[int, ...]], threads: int) -> Block:
-    """The first and the last of the part and, between them, slots at equal distances."""
-    return tuple(part[round(thread * (len(part) - 1) / max(1, threads - 1))] for thread in range(threads))
 
 
 def _dealt(hands: Sequence[Sequence[Block]]) -> Iterator[Block]:
@@ -259,7 +228,7 @@ def _scattered(topology: NodeTopology, wish: PinningWish, levels: Sequence[Level
 
 
 def _is_in_words(topology: NodeTopology, wish: PinningWish) -> bool:
-    if wish.spread in ("scatter", "list") or (wish.thread_spread == "spread" and wish.threads > 1):
+    if wish.spread in ("scatter", "list"):
         return False
     level = _DEALT.get(wish.spread, "package")
     sizes = {len(_slots(topology.within(unit), wish)) for unit in topology.units(level)}

@@ -144,8 +144,6 @@ def _check(wish: WishOptions, launching: PinningLaunching) -> None:
         raise RequestError("--dry-run needs a wish", f"add --spread with {listed(SPREADS)}")
     if wish.topology and not wish.plan:
         raise RequestError("--node is for plans; a run takes the machine as it is", "add --dry-run")
-    if wish.thread_spread != "close" and not wish.spread:
-        raise RequestError("--thread-spread needs a wish for the ranks", "add --spread socket, numa or cache")
     if wish.spread and (launching.map_by, launching.bind_to) != ("core", "core"):
         raise RequestError("--spread says where ranks go, --map-by and --bind-to too", "leave one of them out")
     if wish.figure:
@@ -162,4 +160,4 @@ def _plan(wish: WishOptions, launching: PinningLaunching) -> PinningPlan:
         else:
             room = len(node.cpus if wish.spread == "compact" else node.cores)
         ranks = max(1, room // threads) * nodes
-    return plan(node, checked_wish(ranks, threads, wish.spread, nodes, wish.thread_spread))
+    return plan(node, checked_wish(ranks, threads, wish.spread, nodes))

@@ -122,17 +122,6 @@ def farthest(curve: RingSeries, segment: Segment) -> Locality | None:
 
 
 @dataclass(frozen=True)
-class RingPoint:
-    """A run, and how far its neighbours are apart."""
-
-    ranks: int
-    time_s: float
-    low_s: float | None
-    high_s: float | None
-    localities: list[str]
-
-
-@dataclass(frozen=True)
 class TestedBoundary(Boundary):
     """A place where something begins, and whether time breaks there; None: too few points to tell."""
 
@@ -141,7 +130,7 @@ class TestedBoundary(Boundary):
 
 @dataclass(frozen=True)
 class RingComparison:
-    """A curve, its points, and the lines between its breaks."""
+    """A curve, and the lines between its breaks."""
 
     system: str
     mpi: str
@@ -149,7 +138,6 @@ class RingComparison:
     variant: str
     topology: str
     exchange: str
-    points: list[RingPoint]
     segments: list[LatencyLine]
     boundaries: list[TestedBoundary]
     curve: Annotated[RingSeries, Field(exclude=True)]
@@ -165,19 +153,14 @@ def compared(curves: Sequence[RingSeries], pingpong: PingPong | None = None) -> 
             TestedBoundary(**vars(boundary), breaks=breaks)
             for boundary, breaks in (fitted.examined.items() if fitted else ())
         ]
-        records = [run.record for run in curve.runs]
-        points = [
-            RingPoint(record.ranks, record.time_s, record.low_s, record.high_s, sorted(set(run.localities)))
-            for record, run in zip(records, curve.runs, strict=True)
-        ]
         lines = [latency_line(curve, segment, pingpong) for segment in (fitted.segments if fitted else [])]
-        comparisons.append(RingComparison(*curve.name, points, lines, tested, curve, fitted))
+        comparisons.append(RingComparison(*curve.name, lines, tested, curve, fitted))
     return comparisons
 
 
 def in_words(comparison: RingComparison) -> list[str]:
     """The lines of a curve and its boundaries without a break; nothing of a single run."""
-    if comparison.fitted is None or len(comparison.points) < 2:
+    if comparison.fitted is None or len(comparison.curve.runs) < 2:
         return []
     return [*(_line(line) for line in comparison.segments), *(f"  {place}" for place in unbroken(comparison))]
 

@@ -35,9 +35,9 @@ def ring(curves: Mapping[str, RingComparison], name: str = "ring") -> Drawing:
         )
         for (before, after, level), whose in _boundaries(curves).items()
     ]
-    points = [point for curve in curves.values() for point in curve.points]
-    y = Axis("time of a cycle [µs]", "from_0", 1e-6, np.array([HEADROOM * max(point.time_s for point in points)]))
-    title = f"Ring of up to {max(point.ranks for point in points)} processes"
+    runs = [run.record for curve in curves.values() for run in curve.curve.runs]
+    y = Axis("time of a cycle [µs]", "from_0", 1e-6, np.array([HEADROOM * max(run.time_s for run in runs)]))
+    title = f"Ring of up to {max(run.ranks for run in runs)} processes"
     panel = Panel(lines, Axis("processes", "whole"), y, marks=marks)
     return Drawing(
         name,
@@ -64,8 +64,9 @@ def _boundaries(curves: Mapping[str, RingComparison]) -> dict[tuple[int, int, Lo
 
 
 def _lines(name: str, curve: RingComparison, look: Style) -> Iterator[Line]:
-    ranks = np.array([point.ranks for point in curve.points], dtype=np.float64)
-    times_s = [(point.time_s, point.low_s, point.high_s) for point in curve.points]
+    runs = [run.record for run in curve.curve.runs]
+    ranks = np.array([run.ranks for run in runs], dtype=np.float64)
+    times_s = [(run.time_s, run.low_s, run.high_s) for run in runs]
     time_s, low_s, high_s = np.array(times_s, dtype=np.float64).T
     yield Line(f"{name}: measured", ranks, time_s, low_s, high_s, look, width=0, dots=3.6, order=5)
     label = f"{name}: fitted, a line between breaks"

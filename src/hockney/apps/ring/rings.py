@@ -14,7 +14,7 @@ from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import around
 from hockney.machine.locality import domains
 from hockney.machine.placement import Placement
-from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
+from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries
 from hockney.models.over_ranks.segments import Segments, segments
 from hockney.records.app_record import AppRecord
 from hockney.records.record import Locality
@@ -89,10 +89,7 @@ class RingSeries:
 def of_records(
     records: Sequence[AppRecord], place_of: Callable[[AppRecord], Placement | None]
 ) -> list[RingSeries]:
-    """Measured rings by what they have in common, in the order of the first of each.
-
-    Where nobody knows where ranks were, the numbers of nodes still tell where nodes are full.
-    """
+    """Measured rings by what they have in common, in the order of the first of each."""
     runs: dict[RingName, list[RingRun]] = {}
     places: dict[RingName, dict[int, Placement | None]] = {}
     for record in records:
@@ -101,24 +98,17 @@ def of_records(
         runs.setdefault(name, []).append(RingRun(record, order, localities))
         places.setdefault(name, {})[record.ranks] = place
     return [
-        RingSeries(name, sorted(rings, key=lambda run: run.record.ranks), _boundaries(rings, places[name]))
+        RingSeries(name, sorted(rings, key=lambda run: run.record.ranks), _boundaries(places[name]))
         for name, rings in runs.items()
     ]
 
 
-def _boundaries(runs: Sequence[RingRun], places: Mapping[int, Placement | None]) -> list[Boundary]:
+def _boundaries(places: Mapping[int, Placement | None]) -> list[Boundary]:
     def at(ranks: int) -> Domains | None:
         place = places[ranks]
         return None if place is None else domains(place)
 
-    if any(place is not None for place in places.values()):
-        return boundaries(places, at)
-    nodes = {run.record.ranks: _nodes(run.record) for run in runs}
-    return node_boundaries({ranks: count for ranks, count in nodes.items() if count is not None})
-
-
-def _nodes(record: AppRecord) -> int | None:
-    return -(-record.ranks // record.ppn) if record.nodes is None and record.ppn else record.nodes
+    return boundaries(places, at)
 
 
 def around_of(record: AppRecord) -> list[int]:

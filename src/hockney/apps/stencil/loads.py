@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from hockney.apps.stencil.fitting import scaled
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
 from hockney.units import Extents, counted, grouped
@@ -36,7 +35,7 @@ def _check_size(size: Extents) -> None:
     if size.product > MOST_ELEMENTS:
         raise RequestError(
             f"a matrix of {size} has more elements than MPI counts at once ({MOST_ELEMENTS})",
-            f"{' '.join(map(str, scaled(size, MOST_ELEMENTS / size.product)))} fits",
+            "ask for fewer elements",
         )
 
 

@@ -128,15 +128,11 @@ class StencilStudy(BaseModel):
     def _named(self) -> list[Grid]:
         return [grid for grid in self.grids if grid != "all"]
 
-    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Extents, Parameters]]:
-        """Every run as its ranks, cells and request; on simulated hosts nothing can bound the bandwidth.
+    def requests(self, *, is_simulated: bool) -> Iterator[tuple[int, Parameters]]:
+        """Every run as its ranks and request; on simulated hosts nothing can bound the bandwidth.
 
         RequestError for cells that do not fit.
         """
-        raise NotImplementedError
-
-    def sized(self, asked: Parameters, cells: Extents) -> str:
-        """The option that asks for so many cells in place of those of a request."""
         raise NotImplementedError
 
     def grids_on(self, ranks: int, cells: Extents | None) -> list[Grid]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from hockney.apps.launched import Launched, Told, records
-from hockney.apps.stencil.fitting import proposing
 from hockney.apps.stencil.options import StencilStudy
 from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
 from hockney.records.app_record import AppRecord
-from hockney.runner.session import Refused
 
 
 def ran(
@@ -22,9 +20,6 @@ def ran(
 
 
 def _asking(operation: str, study: StencilStudy, launched: Launched) -> Asking[AppRecord]:
-    """One run after another; a size that memory does not hold is refused with one that fits."""
-    for ranks, cells, asked in study.requests(is_simulated=launched.placement[0].simulated):
-        try:
-            yield launched.request(operation, asked, ranks)
-        except Refused as error:
-            raise proposing(error, cells, partial(study.sized, asked)) from error
+    """One run after another."""
+    for ranks, asked in study.requests(is_simulated=launched.placement[0].simulated):
+        yield launched.request(operation, asked, ranks)

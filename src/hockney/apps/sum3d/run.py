@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import Field
 
 from hockney.apps.launched import Launched, Told, records
-from hockney.apps.stencil.fitting import proposing
 from hockney.apps.stencil.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.stencil.grids import Grid, parse_grids
 from hockney.apps.stencil.loads import SPLITS, as_lines, loads
@@ -26,7 +25,6 @@ from hockney.report.application import AppAnswer
 from hockney.report.run_tables import table
 from hockney.report.tables import Table
 from hockney.runner.inventory import inventory
-from hockney.runner.session import Refused
 from hockney.units import Extents, counted, format_rate, percent
 
 ROUNDS = 5
@@ -103,10 +101,7 @@ def asking(problems: Sequence[Sum3dProblem], study: Sum3dStudy, launched: Launch
     for number in range(rounds):
         of_round = {"round": number} if rounds > 1 else {}
         for problem in [problems[index] for index in order.permutation(len(problems))]:
-            try:
-                yield launched.request("sum3d", {**problem.parameters(study), **of_round})
-            except Refused as error:
-                raise proposing(error, problem.size, "--size {}".format) from error
+            yield launched.request("sum3d", {**problem.parameters(study), **of_round})
 
 
 def run(told: Told, study: Sum3dStudy, launching: AppLaunching) -> Sum3dRuns | Sum3dLoads | Sum3dSeveralLoads:

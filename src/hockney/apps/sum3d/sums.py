@@ -113,7 +113,7 @@ def comparison(records: Sequence[AppRecord]) -> SumComparison:
         replace(
             configuration(grid, split, alike),
             size=size,
-            loads=" ".join(_loads(problem_of(alike[-1]), alike[-1])),
+            loads=" ".join(_loads(problem_of(alike[-1]))),
         )
         for (size, grid, split), alike in runs.items()
     ]
@@ -124,14 +124,13 @@ def comparison(records: Sequence[AppRecord]) -> SumComparison:
     return SumComparison(every, judged([test for test in tests if test is not None]))
 
 
-def _loads(problem: Sum3dProblem, record: AppRecord) -> list[str]:
-    elements = record.answer.as_said().get("elements")
-    if isinstance(elements, list) and len(elements) == record.ranks:
-        return as_lines(elements)
+def _loads(problem: Sum3dProblem) -> list[str]:
+    """None where the problem cannot be split, or has more ranks than are shown."""
     try:
-        return as_lines(loads(problem.size, problem.grid, problem.split)) if record.ranks <= MOST_SHOWN else []
+        elements = loads(problem.size, problem.grid, problem.split) if problem.grid.ranks <= MOST_SHOWN else []
     except RequestError:
-        return []
+        elements = []
+    return as_lines(elements) if elements else []
 
 
 class Sum3dRun(AppRecord):
