@@ -29,7 +29,7 @@ def request(study: CgStudy, *, is_simulated: bool = False) -> dict[str, int | fl
 
 
 def grids_of(study: CgStudy) -> list[Grid]:
-    asked = (keys for _, _, keys in study.requests(is_simulated=True))
+    asked = (keys for _, keys in study.requests(is_simulated=True))
     return [Grid(*(int(keys[f"p{axis}"]) for axis in "xyz")) for keys in asked]
 
 
