@@ -39,8 +39,8 @@ FIRST = {
     "run cg": "size grid ranks iterations tolerance formulation exchange repetitions mpi hosts output figure",
     "run jacobi": "size grid ranks iterations subdomain threads exchange repetitions mpi hosts output map-by",
     "run pinning": "ranks threads spread dry-run node figure mpi hosts map-by bind-to launcher output",
-    "run ring": "ranks exchange communicator iterations repetitions csv machine figure map-by mpi hosts output",
-    "run sum3d": "size grid ranks split repetitions iterations machine mpi hosts output dry-run",
+    "run ring": "ranks exchange communicator iterations repetitions csv figure map-by mpi hosts output",
+    "run sum3d": "size grid ranks split repetitions iterations mpi hosts output dry-run",
     "import": "output system mpi nodes ppn ranks mapping algorithm operation variant locality format",
     "show": "format view model operation locality where warnings topology json",
 }
