@@ -40,6 +40,10 @@ def profile_program(options: ProfileOptions, *, quiet: bool = False) -> Profiled
     told = prepare(folder, options.trace_limit, options.clock, mpi) if folder else {}
     outcome = run(launch, WATCHING | told, quiet=quiet)
     trace = found(folder, options.trace_limit, outcome.said) if folder and told else None
+    if trace is not None and not outcome.report:
+        outcome.said.append(f"no profile was written: `hockney predict {trace.folder}` replays the trace")
+    elif outcome.unseen:
+        outcome.said.append(outcome.unseen)
     profile = watched(outcome, mpi)
     try:
         if profile is not None:

@@ -103,7 +103,7 @@ def applied(outcome: PreloadedRun, table: PreloadTable, *, compare: bool = False
         outcome.said.append(damaged.message)
         report = None
     if report is None:
-        return Applied(exit_code=outcome.code, warnings=outcome.said)
+        return Applied(exit_code=outcome.code, warnings=[*outcome.said, *filter(None, [outcome.unseen])])
     if report.unseen:
         outcome.said.append(f"not seen are {report.unseen}")
     rows = [_with_gain(row, table, compare) for row in report.calls]

@@ -74,10 +74,11 @@ class Damaged(HockneyError):
 
 @dataclass
 class PreloadedRun:
-    """What came of a launch: the program's exit code, the layer's report or None, and what is to be said."""
+    """What came of a launch: its exit code, the layer's report, or why there is none, and what is to be said."""
 
     code: int
     report: str | None = None
+    unseen: str = ""
     said: list[str] = field(default_factory=list)
 
 
@@ -100,8 +101,8 @@ def run(launch: UserLaunch, variables: Mapping[str, str], *, quiet: bool = False
         try:
             outcome.report = reading.content(file).decode("utf-8", "replace")
         except RequestError as error:
-            why = _why_unseen(launch, outcome.code) if isinstance(error, reading.Absent) else error.message
-            outcome.said.append(why)
+            absent = isinstance(error, reading.Absent)
+            outcome.unseen = _why_unseen(launch, outcome.code) if absent else error.message
     return outcome
 
 
@@ -131,8 +132,8 @@ def _why_unseen(launch: UserLaunch, code: int) -> str:
     ended = f"the program ended with exit code {code} before MPI_Finalize, or " if code else ""
     mpi = launch.mpi.describe() if launch.mpi else "that"
     return (
-        f"the layer saw no MPI_Finalize: {ended}the program calls no MPI, links it statically, uses another MPI "
-        f"than {mpi}, or its rank 0 cannot write to {cache_root()}"
+        f"the layer saw no MPI_Finalize: {ended}the program calls no MPI, begins it by MPI_Session_init alone, "
+        f"links it statically, uses another MPI than {mpi}, or its rank 0 cannot write to {cache_root()}"
     )
 
 

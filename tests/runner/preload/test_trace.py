@@ -329,6 +329,9 @@ def test_a_killed_program_leaves_what_was_written(mpi: Mpi, tmp_path: Path) -> N
         assert one.state == 0
     assert "of 3 ranks (0, 1, 2) ends where the process did" in done.stderr
     assert f"the trace is in {tmp_path / 'p.trace'}" in done.stdout
+    # What has a trace did call this MPI.
+    assert f"`hockney predict {tmp_path / 'p.trace'}` replays the trace" in done.stderr
+    assert "calls no MPI" not in done.stderr
 
 
 @pytest.mark.one_mpi
