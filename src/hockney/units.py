@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import groupby
@@ -297,11 +298,12 @@ def version_in(name: str) -> tuple[int, ...]:
 _GROUP = re.compile(r"([^,\[\]]*)\[([^\]]*)\]([^,\[\]]*)|([^,\[\]]+)")
 
 
-def host_list(text: str) -> Iterator[str]:
+def host_list(text: str, most: float = math.inf) -> Iterator[str]:
     """The names of a list as Slurm and Flux (RFC 29) write it, with one bracket a name: `n[01-03,07],login`.
 
-    RequestError where numbers in brackets are none.
+    RequestError where numbers in brackets are none, or before they are written out where these are too many.
     """
+    count = 0
     for before, ranges, after, single in _GROUP.findall(text.strip()):
         if single:
             yield single
@@ -309,7 +311,12 @@ def host_list(text: str) -> Iterator[str]:
             first, _, last = numbers.strip().partition("-")
             if not (_WHOLE.fullmatch(first) and _WHOLE.fullmatch(last or first)):
                 raise RequestError(f"{text[:80]!r}: {numbers!r} are no hosts", "write for example n[01-03,07]")
-            for number in range(int(first), int(last or first) + 1):
+            span = range(int(first), int(last or first) + 1)
+            count += len(span)
+            if count > most:
+                what = f"{text[:80]!r} are {count} names and more, not {most} at most"
+                raise RequestError(what, "leave out hosts that are not asked about")
+            for number in span:
                 yield f"{before}{number:0{len(first)}d}{after}"
 
 

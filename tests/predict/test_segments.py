@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hockney.predict.collective import UNSHARED, AlgorithmTime, extrapolated, predict_one, verdict
+from hockney.predict.collective import UNSHARED, AlgorithmTime, combined, predict_one, verdict
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.place import NETWORK
@@ -88,11 +88,11 @@ def test_critical_paths_of_two_kinds_give_no_formula() -> None:
     few = AlgorithmTime("a", "simulated", 1.0, messages=7, overheads=2, gaps=2, bytes=8, reduced_bytes=0)
     few = replace(few, terms_s={"latency": 1.0})
     more = replace(few, time_s=2.0, messages=5, terms_s={"latency": 2.0})
-    row = extrapolated(few, more, 4.0, "")
+    row = combined([few, more], (-3.0, 4.0))
     assert (row.method, row.time_s, row.formula, row.messages) == ("extrapolated", 5.0, "", None)
     assert "critical path" in row.note
-    assert extrapolated(few, row, 2.0, "").time_s == 9.0
-    near = extrapolated(few, more, 3.0, "")
+    assert combined([few, row], (-1.0, 2.0)).time_s == 9.0
+    near = combined([few, more], (-2.0, 3.0))
     assert (near.method, near.messages) == ("closed_form", 1)
 
 

@@ -197,6 +197,12 @@ def test_a_late_library_is_whole_once_it_is_used() -> None:
     assert late(code) == ["False", "1", "0.5", "0.5"]
 
 
+def test_a_part_that_is_asked_of_a_late_library_loads_neither() -> None:
+    parts = "('version', 'special._basic')"
+    code = f"from scipy import special\nprint(*(f'scipy.{{name}}' in sys.modules for name in {parts}))"
+    assert late(code) == ["False", "False"]
+
+
 def test_a_part_that_its_late_parent_imports_too_is_executed_once() -> None:
     code = (
         "from scipy import spatial\nimport scipy.spatial.distance as distance\n"

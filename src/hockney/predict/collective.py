@@ -7,8 +7,9 @@ or, where each further rank adds the same round, two small numbers of ranks give
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,30 +106,36 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
 
     RequestError where messages go between nodes and their costs are not known.
     """
-    p, name, collective = request.problem, request.algorithm.name, request.algorithm.collective
-    costs.check_network(place, p.ranks)
+    costs.check_network(place, request.problem.ranks)
+    return way_of(request, costs, place)[0]()
+
+
+def way_of(
+    request: ScheduleRequest, costs: MachineCosts, place: Place | None
+) -> tuple[Callable[[], AlgorithmTime], float]:
+    """How the time comes about, and about how many messages are simulated one by one for it."""
+    p, algorithm = request.problem, request.algorithm
     messages, steps = request.expected_messages(), request.expected_steps_of_root()
     if place is None and messages <= MOST_STREAMED:
         place = costs.own_nodes(p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
-    least_B = p.element_B * p.ranks if request.algorithm.is_divided else 0
+    least_B = p.element_B * p.ranks if algorithm.is_divided else 0
     if place is None:
-        alike = _core.symmetric_classes((collective, name, p)) > 0
-        if alike and steps <= MOST_STEPS:
-            return _simulated(request, costs, None, by_class=True)
+        if _core.symmetric_classes((algorithm.collective, algorithm.name, p)) > 0 and steps <= MOST_STEPS:
+            return partial(_simulated, request, costs, None, by_class=True), 0.0
         # Where most blocks are empty few messages remain, but each rank looks at the round of each block.
         rounds = max(messages, request.resized(least_B).expected_messages() if p.bytes < least_B else 0.0)
-        growth_of_it = request.algorithm.growth
-        if growth_of_it == Growth.per_rank and (rounds > FEW_MESSAGES or steps > MOST_STEPS):
-            return _line(request, costs)
-        if growth_of_it == Growth.per_doubling and messages > FEW_MESSAGES:
-            return _log_line(request, costs)
-        if growth_of_it == Growth.irregular and (rounds > MOST_MESSAGES or steps > MOST_STEPS):
-            return _law(request, costs) or _untimed(request, f"{rounds:.2g} messages")
+        if algorithm.growth == Growth.per_rank and (rounds > FEW_MESSAGES or steps > MOST_STEPS):
+            return partial(_line, request, costs), 0.0
+        if algorithm.growth == Growth.per_doubling and messages > FEW_MESSAGES:
+            return partial(_log_line, request, costs), 0.0
+        if algorithm.growth == Growth.irregular and (rounds > MOST_MESSAGES or steps > MOST_STEPS):
+            return lambda: _law(request, costs) or _untimed(request, f"{rounds:.2g} messages"), MOST_STEPS
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
         is_many = messages > MOST_MESSAGES
-        return _untimed(request, f"{messages:.2g} messages" if is_many else f"{steps:.2g} dependencies of a rank")
-    return _simulated(request, costs, place)
+        what = f"{messages:.2g} messages" if is_many else f"{steps:.2g} dependencies of a rank"
+        return partial(_untimed, request, what), 0.0
+    return partial(_simulated, request, costs, place), messages
 
 
 def _simulated(
@@ -232,7 +239,7 @@ def _line(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
     block_B = few.problem.bytes // _LINE[0]
     is_rounded = request.algorithm.is_divided and block_B * request.problem.ranks != request.problem.bytes
     note = f"with blocks of {block_B} B" if is_rounded else ""
-    return extrapolated(_simulated(few, costs, None), _simulated(more, costs, None), share, note)
+    return combined([_simulated(few, costs, None), _simulated(more, costs, None)], (1 - share, share), note)
 
 
 def _log_line(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
@@ -252,13 +259,8 @@ def _log_line(request: ScheduleRequest, costs: MachineCosts) -> AlgorithmTime:
         return ranks + 1 if is_power and not was_power else ranks
 
     numbers = [alike(p.ranks >> doublings), alike(p.ranks >> max(doublings - 1, 0))]
-    few, more = (_simulated(_fewer(request, ranks, same_blocks=False), costs, None) for ranks in numbers)
-    return extrapolated(few, more, doublings)
-
-
-def extrapolated(first: AlgorithmTime, second: AlgorithmTime, share: float, note: str = "") -> AlgorithmTime:
-    """The row on the line through two simulated ones: at the first for `share` 0, at the second for 1."""
-    return combined([first, second], (1 - share, share), note)
+    rows = [_simulated(_fewer(request, ranks, same_blocks=False), costs, None) for ranks in numbers]
+    return combined(rows, (1 - doublings, doublings))
 
 
 def combined(rows: Sequence[AlgorithmTime], weights: Sequence[float], note: str = "") -> AlgorithmTime:

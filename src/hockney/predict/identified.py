@@ -7,34 +7,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
-import numpy as np
 import pandas as pd
 from pydantic import computed_field
 
 from hockney.errors import RequestError
-from hockney.predict.collective import UNCALIBRATED, predict_one
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.estimators._default import Identification, Mixed, identify
 from hockney.predict.estimators.base import (
     ANSWER,
-    Array,
-    Prediction,
     Training,
     estimators,
     known_defaults,
     training_of,
-    unknown,
 )
+from hockney.predict.from_costs import FromCosts
 from hockney.predict.identify.chains import Chain, ChainCell
 from hockney.predict.identify.told import SETTING, TIMES, VERSION, WAYS, DefaultCall, told_by
 from hockney.predict.machine_costs import MachineCosts
-from hockney.predict.place import NETWORK, Place
-from hockney.predict.points import APART, DEFAULT, PointRow, points, positions, rows
-from hockney.predict.scenario import OWN
+from hockney.predict.place import NETWORK
+from hockney.predict.points import APART, DEFAULT, points, positions, rows
 from hockney.progress import Progress, silent
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES
-from hockney.schedule.catalogue import ask, least_B
+from hockney.schedule.catalogue import least_B
 from hockney.units import counted, format_bytes
 
 WITHOUT_COSTS = "measure named algorithms or ping-pongs beside default, or give a machine file with --machine"
@@ -276,7 +271,7 @@ def _by_times(training: Training, costs: MachineCosts | str) -> IdentifiedOperat
         reduces = COLLECTIVES[training.operation].reduces
         placements = (False, True) if _shares_nodes(training, costs) else (False,)
         cases = product(costs.unsure(reduces=reduces), placements)
-        found = identify(training, [FromCosts(*case) for case in cases])
+        found = identify(training, [FromCosts(*case, training.progress) for case in cases], is_rough=True)
         warnings.append(
             f"no named algorithm was measured beside {DEFAULT}: candidates are simulated with {costs.origin}, "
             "and may be off by a factor of two. Most other algorithms would go unnoticed"
@@ -359,38 +354,3 @@ def _word(cell: ChainCell, state: int, found: Identification) -> str | None:
     """The name of a state at a size; None where that cannot be told."""
     is_told = cell.names is not None and state < len(found.candidates)
     return found.candidates[state].name if is_told else None
-
-
-@dataclass(frozen=True)
-class FromCosts:
-    """Candidates simulated with point-to-point costs; no collective was measured, so that they are rough.
-
-    `in_blocks`: neighbouring ranks fill each node and share its link; else all are equally far apart.
-    """
-
-    costs: MachineCosts
-    in_blocks: bool = False
-
-    def predict(self, asked: pd.DataFrame) -> Prediction:
-        """Completion times of schedules, wide as uncalibrated times are."""
-        made, time_s = unknown(len(asked)), self.plain_s(asked)
-        made.time_s[:], made.low_s[:], made.high_s[:] = time_s, time_s / UNCALIBRATED, time_s * UNCALIBRATED
-        return made
-
-    def plain_s(self, asked: pd.DataFrame) -> Array:
-        """Seconds, shape (n,); NaN where a schedule is refused."""
-        return np.array([self._time_s(row) for row in rows(asked)])
-
-    def _time_s(self, point: PointRow) -> float:
-        size = {"ranks": point.ranks, "root": point.root, "size_B": point.bytes}
-        cut = {"segment_B": point.segment_B, "radix": point.radix}
-        try:
-            request = ask(point.operation, point.algorithm.removeprefix(OWN), **size, **cut)
-        except RequestError:
-            return float("nan")
-        costs, place = self.costs.on_nodes(point.nodes), None
-        if self.in_blocks and point.ppn and point.nodes and point.nodes > 1:
-            node = np.arange(point.ranks, dtype=np.int32) // point.ppn
-            costs, place = self.costs.with_node_links(), Place.of_nodes(node, point.ppn)
-        row = predict_one(request, costs, place)
-        return float("nan") if row.time_s is None else row.time_s

@@ -12,7 +12,7 @@ from hockney._core import Growth
 from hockney.errors import RequestError
 from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import FormulaCall
-from hockney.predict.collective import UNSHARED, AlgorithmTime, extrapolated
+from hockney.predict.collective import UNSHARED, AlgorithmTime, combined
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import SIZES_B
 from hockney.schedule.catalogue import ScheduleRequest
@@ -87,7 +87,7 @@ def in_segments(request: ScheduleRequest, predict: Predict) -> AlgorithmTime:
     if few.time_s is None or more.time_s is None:
         return more if more.time_s is None else few
     share = (p.bytes / p.segment_B - pieces[0]) / (pieces[1] - pieces[0])
-    return extrapolated(few, more, share)
+    return combined([few, more], (1 - share, share))
 
 
 def _by_formula(request: ScheduleRequest, costs: MachineCosts) -> int:

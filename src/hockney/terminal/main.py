@@ -39,6 +39,8 @@ class _LateModule(ModuleType):
     """A module that has a name and a place only, until an attribute is asked for."""
 
     def __getattr__(self, name: str) -> Any:
+        if (part := f"{self.__name__}.{name}") in LATE:
+            return importlib.import_module(part)
         load(self)
         return self.__getattribute__(name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import os
 import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
@@ -74,6 +75,9 @@ def flattened(function: Callable[..., Any], *, launches: bool = False) -> Callab
     parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
 
     def call(*, context: typer.Context, **values: Any) -> Any:
+        if not launches:
+            # For plug-ins pydantic reads what each installed package says of itself; a program may have some.
+            os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         with nullcontext() if launches else say.patience(context.command_path):
             return work(context, values)
 

@@ -274,17 +274,14 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
     """
     _said()
     began_s = told_s = line_s = monotonic()
+    told = 0.0, "starting"
     with _bar(quiet=quiet) as bar:
-        task = bar.add_task("starting", total=1.0)
+        task = bar.add_task(told[1], total=1.0)
 
         def tell(share: float, what: str) -> None:
-            nonlocal told_s, line_s
+            nonlocal told, told_s, line_s
             now_s = monotonic()
-            if (
-                now_s - told_s < A_GLANCE_S
-                and share >= bar.tasks[0].completed
-                and what == bar.tasks[0].description
-            ):
+            if now_s - told_s < A_GLANCE_S and share >= told[0] and what == told[1]:
                 return
             told_s = now_s
             if not quiet and bar.disable and now_s - line_s > A_LINE_S:
@@ -292,8 +289,9 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
                 far = f"{percent(share)} of this part; {format_duration(now_s - began_s)} so far"
                 _aside("working:", "dim", f"{what}, {far}")
             # The pace of one piece of work says nothing about the next.
-            if share < bar.tasks[0].completed:
+            if share < told[0]:
                 bar.reset(task)
+            told = share, what
             bar.update(task, completed=share, description=what)
 
         yield tell

@@ -286,6 +286,11 @@ def test_lists_of_hosts(text: str, hosts: tuple[str, ...]) -> None:
     assert tuple(host_list(text)) == hosts
 
 
+def test_a_list_of_too_many_hosts_is_refused_before_any_is_named() -> None:
+    with pytest.raises(RequestError, match="1000000000 names and more, not 9 at most"):
+        next(host_list("n[0-999999999],a", 9))
+
+
 def test_a_word_that_is_no_batch_system_is_refused() -> None:
     err = refused("measure", "-o", "c", "--submit", "slrum")
     assert "did you mean 'slurm'?" in err

@@ -66,7 +66,7 @@ class _Read:
 
     def _members(self, text: str) -> Iterator[str]:
         try:
-            yield from host_list(text)
+            yield from host_list(text, MOST_VERTICES)
         except RequestError as error:
             raise self.wrong(error.message, error.hint) from error
 

@@ -49,16 +49,10 @@ _RANGE_OF_TWO = 1.128
 """The expected range of two normal values in standard deviations."""
 
 
-class Calibrated(Protocol):
-    """What a calibration on named algorithms offers."""
-
-    def predict(self, points: pd.DataFrame) -> Prediction: ...
+class Simulated(Simulating, Protocol):
+    """What simulates schedules at each point."""
 
     def plain_s(self, points: pd.DataFrame) -> Array: ...
-
-
-class Simulated(Calibrated, Simulating, Protocol):
-    """One whose schedules are simulated at each point."""
 
 
 def is_unknown(
@@ -91,10 +85,10 @@ class Identification:
     limits: Sequence[str] = ()
 
 
-def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification:
+def identify(training: Training, fitted: Sequence[Simulated], *, is_rough: bool = False) -> Identification:
     """The algorithms behind the default points of `training`, from times alone, by all statistics of the calls.
 
-    `fitted`: a calibration; or costs of messages alone, under assumptions of which one is right.
+    `fitted`: a calibration; or, rough, costs of messages alone, under assumptions of which one is right.
     RequestError where there is no candidate.
     """
     is_default = training.points["algorithm"] == DEFAULT
@@ -103,17 +97,15 @@ def identify(training: Training, fitted: Sequence[Calibrated]) -> Identification
     found = dict.fromkeys([*window(training.operation, mpi), *(one for one in named if one is not None)])
     if not found:
         raise RequestError(f"no candidate for the default of {training.operation}", "measure named algorithms")
-    candidates, limits = list(found), list[str]()
-    is_rough = not isinstance(fitted[0], Simulating)
-    if isinstance(fitted[0], Simulating):
-        training, limits = _affordable(training, candidates, fitted[0])
+    candidates = list(found)
+    training, limits = _affordable(training, candidates, fitted)
     main = measured_by_name(training.points, candidates)
     forced = FORCED if training.beside else FORCED_ALONE
     simulated, *others = [_simulated(main.points, candidates, one, names=not is_rough) for one in fitted]
     frames = [main.points.assign(statistic=training.statistic)]
     if is_rough:
         every = [each for one in (simulated, *others) for each in roughly(one.ln_s, one.noise)]
-        return Identification(candidates, chains(frames[0], every, training.statistic))
+        return Identification(candidates, chains(frames[0], every, training.statistic), limits)
     # Intervals hold 95 % of what is left out, points of measured schedules and whole schedules alike: so does
     # Student's t, by which candidates are judged.
     judged = replace(simulated, model=simulated.model * NORMAL / t_reach(1.0, FREEDOM))
@@ -196,7 +188,7 @@ def _beside(main: MeasuredByName, expected: Expected, other: MeasuredByName) -> 
 
 
 def _simulated(
-    points: pd.DataFrame, candidates: Sequence[DefaultCandidate], fitted: Calibrated, *, names: bool = True
+    points: pd.DataFrame, candidates: Sequence[DefaultCandidate], fitted: Simulated, *, names: bool = True
 ) -> Expected:
     """What schedules take by the calibration; the plain times only where `names` are told apart by them."""
     shape = (len(points), len(candidates))
@@ -223,12 +215,13 @@ def _steps(points: pd.DataFrame, candidates: Sequence[DefaultCandidate], fitted:
 
 
 def _affordable(
-    training: Training, candidates: Sequence[DefaultCandidate], fitted: Simulating
+    training: Training, candidates: Sequence[DefaultCandidate], fitted: Sequence[Simulating]
 ) -> tuple[Training, list[str]]:
     """Without the default points of so many ranks that all candidates would take too many steps, and what is said
     of it: what fewer ranks run tells of more (`Mixed.share`)."""
     default = training.points[training.points["algorithm"] == DEFAULT].reset_index(drop=True)
-    by_ranks = pd.Series(_steps(default, candidates, fitted)).groupby(default["ranks"]).sum().cumsum()
+    steps = sum((_steps(default, candidates, each) for each in fitted), np.zeros(len(default)))
+    by_ranks = pd.Series(steps).groupby(default["ranks"]).sum().cumsum()
     if by_ranks.iloc[-1] <= MOST_STEPS:
         return training, []
     # At least the fewest ranks.
@@ -279,13 +272,14 @@ def _noise(points: pd.DataFrame) -> Array:
     return np.asarray(np.maximum(np.where(repeated, deviation, 0.0), max(usual, REPEATED)))
 
 
-def with_default(training: Training, calibrate: Callable[[Training], Simulated]) -> FittedEstimator:
-    """What `calibrate` makes of the points whose algorithm is known, and with it predictions of `default`.
+def with_default(
+    training: Training, unknown: NDArray[np.bool_], calibrate: Callable[[Training], Simulated]
+) -> FittedEstimator:
+    """What `calibrate` makes of the points that are not `unknown`, and with it predictions of `default`.
 
     RequestError as of `calibrate`.
     """
-    unknown = is_unknown(training.points, asks_library=training.asks_library, defaults=training.defaults)
-    if not unknown.any() or unknown.all():
+    if not unknown.any():
         return calibrate(training)
     return Mixed(training, calibrate(replace(training, points=training.points[~unknown])), calibrate)
 

@@ -8,7 +8,7 @@ costs milliseconds where a simulation costs seconds, which is what choosing the 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 
@@ -33,25 +33,44 @@ _LEAST_NOISE = 0.005
 _BEND_B = 4096.0
 
 
-def _kernel(a: Array, b: Array, parameters: Array) -> Array:
+class _PlacePairs:
     """Covariance of places a (n, 3) and b (m, 3); nodes and ranks a node share their lengths."""
-    parts = [np.full((len(a), len(b)), parameters[i] ** 2) for i in (0, 3)]
-    for axis, length in enumerate((1, 2, 1)):
-        # Of many places few differ along an axis.
-        (of_a, row), (of_b, column) = (np.unique(each[:, axis], return_inverse=True) for each in (a, b))
-        if (apart := np.abs(of_a[:, None] - of_b)).any():
-            for part, first in zip(parts, (0, 3), strict=True):
-                part *= matern(parameters[[first + length]], apart).take(row, axis=0).take(column, axis=1)
-    return np.asarray(sum(parts))
+
+    def __init__(self, a: Array, b: Array) -> None:
+        self._shape = len(a), len(b)
+        self._axes = []
+        for axis, length in enumerate((1, 2, 1)):
+            # Of many places few differ along an axis.
+            (of_a, row), (of_b, column) = (np.unique(each[:, axis], return_inverse=True) for each in (a, b))
+            if (apart := np.abs(of_a[:, None] - of_b)).any():
+                self._axes.append((length, apart, row, column))
+        self._latest: dict[int, tuple[bytes, Array]] = {}
+
+    def kernel(self, parameters: Array) -> Array:
+        """By the parameters, shape (n, m)."""
+        return np.asarray(sum(self._part(first, parameters[first : first + 3]) for first in (0, 3)))
+
+    def _part(self, first: int, own: Array) -> Array:
+        """The long or the short one. A search moves one parameter after another: those of the other part stay."""
+        if first not in self._latest or self._latest[first][0] != own.tobytes():
+            part = np.full(self._shape, own[0] ** 2)
+            for length, apart, row, column in self._axes:
+                part *= matern(own[[length]], apart).take(row, axis=0).take(column, axis=1)
+            self._latest[first] = own.tobytes(), part
+        return self._latest[first][1]
+
+
+def _kernel(a: Array, b: Array, parameters: Array) -> Array:
+    return _PlacePairs(a, b).kernel(parameters)
 
 
 def _noise(parameters: Array) -> float:
     return float(parameters[6] ** 2 + _LEAST_NOISE**2)
 
 
-def _measured(at: Array, residual: Array, parameters: Array) -> MeasurementSet:
-    """Residuals at places, those outlying that are so under `parameters`."""
-    return MeasurementSet(partial(_kernel, at, at), residual, _noise).weighed(parameters)
+def _measured(kernel: Callable[[Array], Array], residual: Array, parameters: Array) -> MeasurementSet:
+    """Residuals at places of this covariance, those outlying that are so under `parameters`."""
+    return MeasurementSet(kernel, residual, _noise).weighed(parameters)
 
 
 def _trend(at: Array) -> Array:
@@ -112,11 +131,13 @@ def surfaces_of(training: Training) -> Surfaces:
     parameters = np.exp(_SEARCH.begin)
     if trial:
         drawn = [trial[i] for i in random.permutation(len(trial))[:_TRIAL_SURFACES]]
-        parameters = _SEARCH.parameters([_measured(at[i], residual[i], parameters) for i in drawn])
+        parameters = _SEARCH.parameters(
+            [_measured(_PlacePairs(at[i], at[i]).kernel, residual[i], parameters) for i in drawn]
+        )
     surfaces: dict[Hashable, Surface] = {}
     unseen = np.full(len(at), np.nan)
     for key, index in chosen.items():
-        measured = _measured(at[index], residual[index], parameters)
+        measured = _measured(partial(_kernel, at[index], at[index]), residual[index], parameters)
         process = GaussianProcess(measured, parameters)
         unseen[index], variance = process.left_out()
         factor = max(NORMAL_6, float(np.quantile(np.abs(unseen[index]) / np.sqrt(variance), CONFIDENCE)))

@@ -57,9 +57,8 @@ def simulated(training: Training) -> FittedEstimator:
     A `default` that the library's version does not tell is predicted as a mixture: see `_default`, and where
     nothing else was measured `_supposed`.
     """
-    if is_unknown(training.points, asks_library=training.asks_library, defaults=training.defaults).all():
-        return supposing(training, calibrated)
-    return with_default(training, calibrated)
+    untold = is_unknown(training.points, asks_library=training.asks_library, defaults=training.defaults)
+    return supposing(training, calibrated) if untold.all() else with_default(training, untold, calibrated)
 
 
 def calibrated(training: Training) -> Simulated:
