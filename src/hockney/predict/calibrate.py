@@ -312,10 +312,7 @@ class CalibrationGoal:
             normal = self.normal(jacobian, weight)
             downhill = jacobian.T @ (weight * residual) + self.penalty.T @ (self.target - self.penalty @ theta)
             damped = sparse.csc_array(normal + damping * sparse.diags_array(normal.diagonal()))
-            factor = sparse.linalg.splu(
-                damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-            )
-            move = factor.solve(downhill)
+            move = sparse.linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
             reached = np.clip(theta + np.clip(move, -_LONGEST, _LONGEST), begin - farthest, begin + farthest)
             missed = self.observed_ln - paths.ln_s(reached)
             gain = self.loss(theta, residual, scale) - self.loss(reached, missed, scale)
