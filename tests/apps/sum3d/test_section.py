@@ -75,7 +75,7 @@ def test_grids_stand_in_a_table_and_are_tested() -> None:
     assert row["95 % interval"] == "1 ms to 1.04 ms"
     # All grids took the same in each round: nothing differs.
     assert page.note.startswith("No evidence that the grid matters for 10x100x100, balanced, by 0 % at most (")
-    assert [figure.name for figure in page.figures] == ["app-sum3d-grids"]
+    assert [figure.name for figure in page.figures] == ["app-sum3d-all-grids"]
     assert any(finding.text.startswith("Scattering and gathering take ") for finding in made.findings)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from hockney.apps.stencil.grid_test import COLUMNS
+import numpy as np
+
+from hockney.apps.stencil.grid_test import COLUMNS, Configuration
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import APP
 from hockney.apps.sum3d.model import costs_of, predict_sum3d
@@ -13,14 +16,20 @@ from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import UNREADABLE, Basis, Contribution, Runs, page_id
+from hockney.report.axes import time_unit
+from hockney.report.drawing import Drawing
+from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.run_tables import ReportedRun, table
+from hockney.report.style import styles
 from hockney.units import counted
 
 ANCHOR = page_id("sum3d")
 MOST_ROWS = 120
 """Configurations in the table of the page."""
+MOST_PANELS = 6
+MOST_GRIDS = 40
 
 
 def reported(record: AppRecord) -> ReportedRun:
@@ -78,6 +87,9 @@ def section(runs: Runs) -> Contribution:
         rows = compared.configurations
         more = f", the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
         page.tables.insert(0, table(f"Configurations{more}", rows[:MOST_ROWS], COLUMNS))
+        if any(len({configuration.grid for configuration in group}) > 1 for group in groups):
+            page.figures = [figure for figure in page.figures if figure.name != "app-sum3d-grids"]
+            page.figures.insert(0, _all_grids(compared.groups))
         page.note = " ".join([*compared.sentences, page.note])
     contribution.findings += findings(runs, compared)
     return contribution
@@ -95,3 +107,32 @@ def findings(runs: Runs, compared: SumComparison) -> list[Finding]:
         )
         answers.append((text, 0.5))
     return [Finding(text, ANCHOR, weight) for text, weight in answers]
+
+
+def _all_grids(groups: Mapping[str, Sequence[Configuration]]) -> Drawing:
+    """Means with 95 % intervals, the grids of a panel from top to bottom; all panels share their axis of time."""
+    shown = dict([*groups.items()][:MOST_PANELS])
+    every = [each for group in shown.values() for each in group]
+    looks = styles(list(dict.fromkeys(each.split for each in every)))
+    longest_s = max(each.high_s or each.mean_s for each in every)
+    scale, unit = time_unit(longest_s)
+    ends_s = np.array([0.98 * min(each.low_s or each.mean_s for each in every), 1.02 * longest_s])
+    x = Axis(f"time of a cycle [{unit}]", "linear", scale, ends_s)
+    panels = []
+    for size, group in shown.items():
+        names = list(dict.fromkeys(each.grid for each in group))[:MOST_GRIDS]
+        lines = []
+        for number, (split, look) in enumerate(looks.items()):
+            own = [each for each in group if each.split == split and each.grid in names]
+            values = [(each.mean_s, each.low_s, each.high_s) for each in own]
+            mean_s, low_s, high_s = np.array(values, dtype=np.float64).reshape(-1, 3).T
+            places = np.array([names.index(each.grid) for each in own]) + 0.25 * (number - (len(looks) - 1) / 2)
+            lines.append(Line(split, mean_s, places, low_s, high_s, look, width=0, dots=3.6, is_across=True))
+        panels.append(Panel(lines, x, Axis("process grid", "names", names=names), size))
+    left_out = len(groups) - len(shown)
+    caption = "Dots are means, bars their 95 % intervals (Student's t). The axis of time begins above zero."
+    caption += f" {left_out} further sizes are in the table only." if left_out else ""
+    title = "Sum of matrices: every grid"
+    alt = f"{title}: the time of a cycle for {', '.join(shown)}."
+    chart = Chart([panels], 1.6 + 0.19 * max(len(panel.y.names) for panel in panels))
+    return Drawing("app-sum3d-all-grids", f"{title}.", alt, caption, chart)
