@@ -16,13 +16,12 @@ from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import UNREADABLE, Basis, Contribution, Runs, page_id
-from hockney.report.axes import time_unit
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.run_tables import ReportedRun, table
-from hockney.report.style import styles
+from hockney.report.style import styles, time_unit
 from hockney.units import counted
 
 ANCHOR = page_id("sum3d")
