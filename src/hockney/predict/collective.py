@@ -2,6 +2,7 @@
 
 Three ways: all ranks are simulated; one rank stands for all where all do the same and cost the same (`by_class`);
 or, where each further rank adds the same round, two small numbers of ranks give the line (`closed_form`).
+One file, because which way is taken depends on what each of the others costs, and all end in one simulation.
 """
 
 from __future__ import annotations
