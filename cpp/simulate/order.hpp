@@ -46,9 +46,8 @@ class Order {
             ready_.push_back(rank);
             settle();
         }
-        if constexpr (in_time) {
+        if constexpr (in_time)
             while (one_later()) settle();
-        }
         if (finished_ == evaluated_) return;
         if (!workload_.stop) throw WrittenWrong(endless);
         for (int rank = 0; rank < evaluated_; ++rank) {

@@ -35,10 +35,8 @@ FEW_MESSAGES = 2e5
 """Simulated one by one even where a closed form is known."""
 MOST_STEPS = 8e6
 """Steps of one rank and their dependencies: a gigabyte."""
-MOST_STREAMED = 5e4
-"""The same of messages that share their node's link in streams, which takes longer."""
 SKEWED = 5
-"""Runs of which the median is taken where it is chance whose message is ahead, of so many messages together."""
+"""Runs of which the median is taken where it is chance whose message is ahead."""
 UNCALIBRATED = 1.5
 """Times of smaller ratio cannot be ordered without measured collectives: nothing says how far off they are."""
 HALF = math.sqrt(UNCALIBRATED)
@@ -117,7 +115,7 @@ def way_of(
     """How the time comes about, and about how many messages are simulated one by one for it."""
     p, algorithm = request.problem, request.algorithm
     messages, steps = request.expected_messages(), request.expected_steps_of_root()
-    if place is None and messages <= MOST_STREAMED:
+    if place is None and messages * SKEWED <= FEW_MESSAGES / 2:
         place = costs.own_nodes(p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
     least_B = p.element_B * p.ranks if algorithm.is_divided else 0
@@ -142,27 +140,19 @@ def way_of(
 def _simulated(
     request: ScheduleRequest, costs: MachineCosts, place: Place | None, *, by_class: bool = False
 ) -> AlgorithmTime:
-    shares = costs.node_s_per_B or costs.link_s_per_B
+    phases = [(request.algorithm.collective, request.algorithm.name, request.problem)]
+    levels, network, skew_s = np.zeros((0, 0), np.int32), Network(node_of_rank=()), 0.0
     # One rank stands for all only without copies, and algorithms are compared: all go without.
-    curves = (
-        costs.at(range(len(LOCALITIES)))
-        if place is not None
-        else replace(costs, copy_s_per_B=0.0).at([max(costs.messages)])
+    source, localities = replace(costs, copy_s_per_B=0.0), [max(costs.messages)]
+    if place is not None:
+        source, localities, skew_s = costs, list(range(len(LOCALITIES))), costs.skew_s
+        shares = costs.node_s_per_B or costs.link_s_per_B
+        levels, network = place.levels, place.network(is_shared=bool(shares))
+    curves, noise_s = source.at(localities), [skew_s] if skew_s else []
+    simulated = partial(
+        _core.simulate, phases, curves.curves(), levels=levels, network=network, by_class=by_class, trace=True
     )
-    skew_s = 0.0 if place is None else costs.skew_s
-    results = [
-        _core.simulate(
-            [(request.algorithm.collective, request.algorithm.name, request.problem)],
-            curves.curves(),
-            levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
-            network=Network(node_of_rank=()) if place is None else place.network(is_shared=bool(shares)),
-            noise_s=[skew_s] if skew_s else [],
-            seed=seed,
-            by_class=by_class,
-            trace=True,
-        )
-        for seed in range(SKEWED if skew_s and request.expected_messages() * SKEWED <= MOST_STREAMED else 1)
-    ]
+    results = [simulated(noise_s=noise_s, seed=seed) for seed in range(SKEWED if skew_s else 1)]
     result = sorted(results, key=lambda each: each.finish_s.max(initial=0.0))[len(results) // 2]
     path, time_s = CriticalTerms.of(result, curves), float(result.finish_s.max(initial=0.0))
     terms_s = {
