@@ -254,6 +254,13 @@ void register_simulate(nb::module_& module) {
             [](Simulated& self) { return array(std::vector<double>(self.finish_s), {self.finish_s.size()}); },
             nb::rv_policy::take_ownership)
         .def_prop_ro(
+            "ranks_of_class",
+            [](const Simulated& self) {
+                return array(std::vector<double>(self.ranks_of_class.begin(), self.ranks_of_class.end()),
+                             {self.ranks_of_class.size()});
+            },
+            nb::rv_policy::take_ownership)
+        .def_prop_ro(
             "critical",
             [](Simulated& self) {
                 const std::size_t rows = self.size_B.size();
@@ -312,7 +319,7 @@ void register_simulate(nb::module_& module) {
         "window"_a = nb::make_tuple(0.0, 0.0, 0), "most_B"_a = most_held_B);
     module.def(
         "symmetric_classes",
-        [](const Asked& asked, bool copies_cost) { return symmetry(phase_of(asked), copies_cost).classes; },
+        [](const Asked& asked, bool copies_cost) { return symmetric_classes(phase_of(asked), copies_cost); },
         "phase"_a, "copies_cost"_a = false);
 
     module.def("write_goal", &write_goal, "replay"_a, "path"_a, "costs"_a,

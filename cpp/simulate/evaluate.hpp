@@ -52,6 +52,32 @@ class Evaluator {
     const std::vector<TraceNode>& trace() const { return sums_.trace(); }
     const std::vector<std::int32_t>& owners() const { return sums_.owners(); }
 
+    // Of ranks that stand for classes, when nothing is under way: which each was so far.
+    void regroup(const std::vector<std::int32_t>& was) {
+        const auto pick = [&](auto& states) {
+            if (states.empty()) return;
+            const auto before = states;
+            room_.resize(states, was.size());
+            for (std::size_t i = 0; i < was.size(); ++i) states[i] = before[static_cast<std::size_t>(was[i])];
+        };
+        both_ways_.regroup(pick, ranks_.size(), room_);
+        pick(finish_);
+        pick(ranks_);
+        pick(ports_);
+        pick(in_);
+        pick(intakes_);
+    }
+    // Whether two are at the same times: what is over is the same to what follows.
+    bool is_alike(std::int32_t first, std::int32_t second) const {
+        const auto a = static_cast<std::size_t>(first), b = static_cast<std::size_t>(second);
+        const double now_s = ranks_[a].processor.s;
+        return now_s == ranks_[b].processor.s &&
+               std::max(now_s, ranks_[a].out.s) == std::max(now_s, ranks_[b].out.s) &&
+               (in_.empty() || in_[a].s == in_[b].s) &&
+               (ports_.empty() || ports_[a].is_alike(ports_[b], now_s)) && intakes_.empty() &&
+               both_ways_.is_alike(a, b);
+    }
+
     void take(const Event* events, std::size_t count) {
         departures_.clear();
         answered_.clear();

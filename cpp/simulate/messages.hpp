@@ -15,7 +15,7 @@
 namespace hockney {
 
 struct MessageKey {
-    std::int32_t box = 0, from = 0, tag = 0;  // box: whose it is; from: as seen from there
+    std::int32_t box = 0, from = 0, tag = 0;  // box: whose it is
 };
 inline bool operator==(const MessageKey& a, const MessageKey& b) {
     return a.box == b.box && a.from == b.from && a.tag == b.tag;

@@ -44,6 +44,20 @@ class Occupied {
     void forget(std::int32_t number) {
         if (static_cast<std::size_t>(number) < taken_.size()) taken_[static_cast<std::size_t>(number)] = {};
     }
+    // See Evaluator.
+    template <class Pick>
+    void regroup(const Pick& pick, std::size_t places, Room& room) {
+        if (taken_.empty()) return;
+        room.reach(taken_, places - 1);
+        pick(taken_);
+    }
+    bool is_alike(std::size_t a, std::size_t b) const {
+        if (taken_.empty()) return true;
+        return std::equal(taken_[a].begin(), taken_[a].end(), taken_[b].begin(), taken_[b].end(),
+                          [](const Taken& one, const Taken& other) {
+                              return one.from.s == other.from.s && one.until.s == other.until.s;
+                          });
+    }
 
     template <class See>
     void each(const See& see) {

@@ -31,16 +31,15 @@ class Order {
           room_(&room),
           first_phase_(first_phase),
           end_phase_(end_phase),
-          evaluated_(workload.symmetry.classes > 0 ? workload.symmetry.classes : workload.ranks),
-          messages_(static_cast<std::size_t>(evaluated_), in_time ? 2 * sizeof(Entering) : 0, room_) {
-        room_.resize(running_, static_cast<std::size_t>(evaluated_), none);
+          messages_(static_cast<std::size_t>(workload.ranks), in_time ? 2 * sizeof(Entering) : 0, room_) {
+        room_.resize(running_, static_cast<std::size_t>(workload_.ranks), none);
     }
 
     void run() {
         // Receives that are posted from the start: whose messages meet must not depend on which rank has its
         // turn first, because a rank's messages leave through one port.
-        for (int i = 0; workload_.rendezvous && i < evaluated_; ++i) post_at_once(nth(i));
-        for (int i = 0; i < evaluated_; ++i) {
+        for (int i = 0; workload_.rendezvous && i < workload_.ranks; ++i) post_at_once(nth(i));
+        for (int i = 0; i < workload_.ranks; ++i) {
             const int rank = nth(i);
             if (!workload_.rendezvous) begin(rank);
             ready_.push_back(rank);
@@ -48,9 +47,9 @@ class Order {
         }
         if constexpr (in_time)
             while (one_later()) settle();
-        if (finished_ == evaluated_) return;
+        if (finished_ == workload_.ranks) return;
         if (!workload_.stop) throw WrittenWrong(endless);
-        for (int rank = 0; rank < evaluated_; ++rank) {
+        for (int rank = 0; rank < workload_.ranks; ++rank) {
             if (running_[static_cast<std::size_t>(rank)] < 0) continue;
             const Running& mine = at(rank);
             workload_.stop(rank, mine.acts[mine.next].step);
@@ -156,9 +155,8 @@ class Order {
 
     int nth(int i) const {
         const Course& course = workload_.course(first_phase_);
-        if (evaluated_ < workload_.ranks) return i;
-        const int rank = (course.is_inward ? evaluated_ - 1 - i : i) + course.first;
-        return rank < evaluated_ ? rank : rank - evaluated_;
+        const int rank = (course.is_inward ? workload_.ranks - 1 - i : i) + course.first;
+        return rank < workload_.ranks ? rank : rank - workload_.ranks;
     }
 
     void post_at_once(int rank) {
@@ -192,18 +190,6 @@ class Order {
             ready_.pop_back();
             advance(rank);
         }
-    }
-
-    // How the two ends name a message: its place, and the peer as the place's owner sees it.
-    int box_of(int rank) const {
-        const Symmetry& symmetry = workload_.symmetry;
-        return symmetry.classes > 0 ? rank % symmetry.classes : rank;
-    }
-    int sender_as_seen(int sender, int receiver) const {
-        const Symmetry& symmetry = workload_.symmetry;
-        if (symmetry.classes == 0) return sender;
-        if (symmetry.kind == Symmetry::Kind::exclusive_or) return sender ^ receiver;
-        return (receiver - sender + workload_.ranks) % workload_.ranks;
     }
 
     void advance(int rank) {
@@ -256,8 +242,6 @@ class Order {
                     act.op, false,    act.is_last, act.is_overtaken, act.is_disordered};
         if (act.peer < 0 || act.op == Op::work) return event;
         event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, act.peer));
-        // Of ranks that are alike the evaluated ones stand for the others.
-        event.peer = box_of(act.peer);
         return event;
     }
 
@@ -266,8 +250,8 @@ class Order {
                                          static_cast<std::uint32_t>(act.tag));
     }
 
-    MessageKey key(int sender, int receiver, int box, const Running& mine, const Act& act) const {
-        return {box, sender_as_seen(sender, receiver), tag_of(mine, act)};
+    static MessageKey key(int sender, int receiver, const Running& mine, const Act& act) {
+        return {receiver, sender, tag_of(mine, act)};
     }
 
     bool send(int rank, Running& mine, const Act& act) {
@@ -276,8 +260,7 @@ class Order {
             if (!mine.may_leave && sink_.is_shared(event)) return leave_later(rank);
         }
         mine.may_leave = false;
-        const int box = box_of(act.peer);
-        const MessageKey message = key(rank, act.peer, box, mine, act);
+        const MessageKey message = key(rank, act.peer, mine, act);
         bool is_new = false;
         event.slot = messages_.get(message, workload_.rendezvous ? 2 : 1, is_new);
         event.is_first = is_new;
@@ -285,12 +268,12 @@ class Order {
         messages_[event.slot].is_sent = !flows(event);
         take(event);
         ++mine.next;
-        wake(box, message);
+        wake(act.peer, message);
         return true;
     }
 
     bool post(int rank, Running& mine, const Act& act) {
-        const MessageKey message = key(act.peer, rank, rank, mine, act);
+        const MessageKey message = key(act.peer, rank, mine, act);
         Event event = event_of(rank, act, none);
         if constexpr (in_time) {
             if (!mine.may_leave && sink_.waits_in_stream(event)) return leave_later(rank);
@@ -303,7 +286,7 @@ class Order {
         messages_[event.slot].is_posted = true;
         take(event);
         ++mine.next;
-        wake(box_of(act.peer), message);
+        wake(act.peer, message);
         return true;
     }
 
@@ -318,7 +301,7 @@ class Order {
         for (;; ++mine.found) {
             room_.look(1);
             Act& act = mine.acts[mine.next + mine.found];
-            const MessageKey message = key(act.peer, rank, rank, mine, act);
+            const MessageKey message = key(act.peer, rank, mine, act);
             const std::int32_t slot = messages_.find(message);
             if (slot == none || !messages_[slot].is_sent) return wait_for(mine, message);
             act.tag = slot;
@@ -350,7 +333,7 @@ class Order {
     }
 
     bool sent(int rank, Running& mine, const Act& act) {
-        const MessageKey message = key(rank, act.peer, box_of(act.peer), mine, act);
+        const MessageKey message = key(rank, act.peer, mine, act);
         const std::int32_t slot = messages_.find(message);
         const Event event = event_of(rank, act, slot);
         if (waits(event) && !is_out(slot, event)) return wait_for(mine, message);
@@ -377,7 +360,7 @@ class Order {
     const Workload& workload_;
     Sink& sink_;
     Room room_;
-    int first_phase_, end_phase_, evaluated_, finished_ = 0;
+    int first_phase_, end_phase_, finished_ = 0;
     std::vector<std::int32_t> running_;  // by rank: where in the pool
     static constexpr std::int8_t unknown = -1;
     mutable std::vector<std::int8_t> meets_;  // by size and locality

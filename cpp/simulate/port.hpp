@@ -17,7 +17,7 @@ class Port {
     // rounding aside.
     Time leave(const Time& ready, std::size_t gap, double gap_s, Sums<Time>& sums, Room& room, Time& out) {
         room.reserve_next(taken_);
-        auto next = ending_after(ready.s);
+        auto next = ending_after(taken_, ready.s);
         Time head = ready;
         const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
         for (; next != taken_.end() && is_after(head.s + gap_s, next->from_s); ++next) {
@@ -33,7 +33,7 @@ class Port {
 
     // Nothing leaves before now any more.
     void forget(double now_s, Room& room) {
-        const auto ended = ending_after(now_s);
+        const auto ended = ending_after(taken_, now_s);
         if (ended != taken_.begin()) room.look(static_cast<std::size_t>(taken_.end() - ended));
         taken_.erase(taken_.begin(), ended);
     }
@@ -42,6 +42,13 @@ class Port {
     void each(const See& see) {
         for (Taken& taken : taken_) see(taken.until);
     }
+    // From now on.
+    bool is_alike(const Port& other, double now_s) const {
+        const auto mine = ending_after(taken_, now_s), theirs = ending_after(other.taken_, now_s);
+        return std::equal(mine, taken_.end(), theirs, other.taken_.end(), [](const Taken& a, const Taken& b) {
+            return a.from_s == b.from_s && a.until.s == b.until.s;
+        });
+    }
 
   private:
     // Without a break.
@@ -49,8 +56,9 @@ class Port {
         double from_s;
         Time until;
     };
-    auto ending_after(double time_s) {
-        return std::partition_point(taken_.begin(), taken_.end(),
+    template <class All>
+    static auto ending_after(All& taken, double time_s) {
+        return std::partition_point(taken.begin(), taken.end(),
                                     [time_s](const Taken& one) { return one.until.s <= time_s; });
     }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "classes.hpp"
 #include "order.hpp"
 #include "uneven.hpp"
 
@@ -74,17 +75,26 @@ class Rounds {
     }
 
     void run() {
-        for (std::size_t i = 0; i < acts_.size();) {
-            const Act& act = acts_[i];
-            if (act.op == Op::receive || act.op == Op::sent) {
-                i = await(i);
-                continue;
-            }
-            all(act, act.op == Op::send || act.op == Op::post ? open(act) : none);
-            ++i;
-        }
-        all(Act(none, 0, static_cast<std::uint32_t>(phase_), 0, Op::finish), none);
+        for (std::size_t i = 0; i < acts_.size();) i = step(i);
+        finish();
     }
+
+    // By classes of ranks, of which the sink has one each. False where those are too many, or the order
+    // matters.
+    bool run(Classes& classes) {
+        if (uneven_ && workload_.rendezvous && !is_ordered()) return false;
+        const int most = std::clamp(workload_.ranks / 16, 64, 4096);
+        classes_ = &classes;
+        for (std::size_t i = 0, end = 0; i < acts_.size(); i = step(i)) {
+            if (!uneven_ || i < end) continue;
+            regroup(i, end = settled(i));
+            if (classes.count() > most) return false;
+        }
+        finish();
+        return true;
+    }
+    // Of all ranks.
+    std::int64_t sends() const { return sends_; }
 
   private:
     static constexpr std::int32_t none = -1;
@@ -100,10 +110,56 @@ class Rounds {
     // those of one rank are not all in the same few places of the caches.
     static constexpr std::int32_t beside = 8;
 
-    bool is_shifted() const { return likeness() == Symmetry::Kind::translation; }
-    Symmetry::Kind likeness() const { return workload_.course(phase_).alike.kind; }
+    // Does what all do next; returns where the next act is.
+    std::size_t step(std::size_t i) {
+        const Act& act = acts_[i];
+        if (act.op == Op::receive || act.op == Op::sent) return await(i);
+        all(act, act.op == Op::send || act.op == Op::post ? open(act) : none);
+        return i + 1;
+    }
+    void finish() { all(Act(none, 0, static_cast<std::uint32_t>(phase_), 0, Op::finish), none); }
+
+    // Until when some messages have been sent, and none is under way.
+    std::size_t settled(std::size_t i) const {
+        std::map<Key, int> uses;
+        for (bool any = false; i < acts_.size() && !(any && uses.empty()); ++i) {
+            const Act& act = acts_[i];
+            const bool opens = act.op == Op::send || act.op == Op::post;
+            any = any || opens;
+            if (opens) uses.try_emplace(key(act), workload_.rendezvous ? 2 : 1);
+            if ((act.op == Op::receive || act.op == Op::sent) && --uses[key(act)] == 0) uses.erase(key(act));
+        }
+        return i;
+    }
+    // Before these acts.
+    void regroup(std::size_t first, std::size_t end) {
+        std::set<int> distances;
+        std::set<std::uint32_t> parts;
+        for (std::size_t i = first; i < end; ++i) {
+            if (acts_[i].peer != none) distances.insert(acts_[i].peer);
+            if (!is_receivers(acts_[i].op)) parts.insert(acts_[i].size);
+        }
+        const auto is_alike = [&](std::int32_t a, std::int32_t b) { return sink_.is_alike(a, b); };
+        const auto is_uniform = [&](int place, int ranks) {
+            return std::all_of(parts.begin(), parts.end(),
+                               [&](std::uint32_t part) { return uneven_->is_uniform(part, place, ranks); });
+        };
+        sink_.regroup(classes_->regroup(is_alike, is_uniform, distances));
+        room_.look(static_cast<std::size_t>(classes_->count()) * (1 + distances.size() + parts.size()));
+        blocks_ = 0;
+        free_.clear();
+    }
+
+    // That are evaluated.
+    std::int32_t ranks() const { return classes_ ? classes_->count() : workload_.ranks; }
+    std::int32_t place(std::int32_t rank) const {
+        return classes_ ? classes_->place(rank) : uneven_->place(rank);
+    }
+
+    bool is_shifted() const { return workload_.course(phase_).alike == Likeness::shift; }
     // `of_first`: a peer of rank 0.
     std::int32_t peer_of(std::int32_t rank, std::int32_t of_first) const {
+        if (classes_) return classes_->peer(rank, of_first);
         if (!is_shifted()) return rank ^ of_first;
         const std::int32_t to_last = workload_.ranks - of_first;
         return rank < to_last ? rank + of_first : rank - to_last;
@@ -143,8 +199,8 @@ class Rounds {
             free_.pop_back();
             return block;
         }
-        const std::int64_t first = blocks_++ * (std::int64_t{workload_.ranks} + beside);
-        if (first + workload_.ranks > std::numeric_limits<std::int32_t>::max())
+        const std::int64_t first = blocks_++ * (std::int64_t{ranks()} + beside);
+        if (first + ranks() > std::numeric_limits<std::int32_t>::max())
             throw TooLarge("more than 2^31 messages are under way at once\nleave out ranks or messages");
         return static_cast<std::int32_t>(first);
     }
@@ -169,21 +225,24 @@ class Rounds {
         }
         if (!uneven_ || act.op == Op::finish) return true;
         const std::uint32_t size =
-            uneven_->size(act.size, is_receivers(act.op) ? event.peer : rank, *workload_.sizes);
+            uneven_->size(act.size, place(is_receivers(act.op) ? event.peer : rank), *workload_.sizes);
         event.size = size & most_sizes;
         return size != Uneven::empty;
     }
 
     void all(const Act& act, std::int32_t block) {
         Event event{};
-        Uneven::Holders who{0, workload_.ranks};
-        if (uneven_ && act.op != Op::finish) who = uneven_->holders(act.size);
+        Uneven::Holders who{0, ranks()};
+        if (uneven_ && !classes_ && act.op != Op::finish) who = uneven_->holders(act.size);
         std::int32_t rank = who.first;
-        if (is_receivers(act.op)) rank = peer_of(rank, back(act.peer));
+        if (is_receivers(act.op) && !classes_) rank = peer_of(rank, back(act.peer));
         room_.look(static_cast<std::size_t>(who.count));
         for (; who.count > 0; --who.count) {
-            if (write(event, act, rank, block)) sink_.take(&event, 1);
-            if (++rank == workload_.ranks) rank = 0;
+            if (write(event, act, rank, block)) {
+                sink_.take(&event, 1);
+                if (classes_ && act.op == Op::send) sends_ += classes_->ranks(rank);
+            }
+            if (++rank == ranks()) rank = 0;
         }
     }
 
@@ -198,8 +257,8 @@ class Rounds {
             all(acts_[first], arrived_.front());
         } else {
             group_.resize(end - first);
-            room_.look(group_.size() * static_cast<std::size_t>(workload_.ranks));
-            for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
+            room_.look(group_.size() * static_cast<std::size_t>(ranks()));
+            for (std::int32_t rank = 0; rank < ranks(); ++rank) {
                 std::size_t count = 0;
                 for (std::size_t i = first; i < end; ++i)
                     if (write(group_[count], acts_[i], rank, arrived_[i - first])) ++count;
@@ -219,6 +278,8 @@ class Rounds {
     std::vector<Act> acts_;  // of rank 0
     std::optional<Uneven> uneven_;
     UnderWay under_way_;
+    Classes* classes_ = nullptr;  // none: each rank by itself
+    std::int64_t sends_ = 0;
     bool is_first_ = false;  // that is heard of the latest message
     std::int64_t blocks_ = 0;
     std::vector<std::int32_t> free_, arrived_;
@@ -230,16 +291,15 @@ template <bool is_shared, class Sink>
 void take_all(const Workload& workload, Sink& sink, Room& room) {
     if constexpr (is_shared) return Order<Sink, true>(workload, sink, room, 0, workload.phases()).run();
     std::deque<Rounds<Sink>> rounds;
-    for (int phase = 0; workload.rendezvous && workload.symmetry.classes == 0 && phase < workload.phases();
-         ++phase)
-        if (workload.course(phase).alike.classes == 1) rounds.emplace_back(workload, sink, phase, room);
+    for (int phase = 0; workload.rendezvous && phase < workload.phases(); ++phase)
+        if (workload.course(phase).alike != Likeness::none) rounds.emplace_back(workload, sink, phase, room);
     const bool is_ordered =
         static_cast<int>(rounds.size()) == workload.phases() &&
         std::all_of(rounds.begin(), rounds.end(), [](const auto& of) { return of.is_ordered(); });
-    if (workload.symmetry.classes > 0 || (workload.rendezvous && !is_ordered))
+    if (workload.rendezvous && !is_ordered)
         return Order<Sink>(workload, sink, room, 0, workload.phases()).run();
     for (int phase = 0; phase < workload.phases(); ++phase) {
-        if (workload.course(phase).alike.classes == 1)
+        if (workload.course(phase).alike != Likeness::none)
             Rounds<Sink>(workload, sink, phase, room).run();
         else
             Order<Sink>(workload, sink, room, phase, phase + 1).run();

@@ -55,18 +55,18 @@ Workload workload(const std::vector<Phase>& phases, Programs& programs, const Co
     };
     for (const Phase& phase : phases) {
         work.courses.push_back(
-            {phase.problem.root, flows_inward(phase), symmetry(phase, copies_count, true)});
+            {phase.problem.root, flows_inward(phase), likeness(phase, copies_count, true)});
         Course& course = work.courses.back();
         if (phase.replay) {
             course.is_streamed = work.buffers = true;
             work.stop = [&](int rank, std::uint32_t step) { programs.replayed()->stop(rank, step); };
         }
-        if (course.alike.classes == 0 || !is_uneven(phase)) continue;
+        if (course.alike == Likeness::none || !is_uneven(phase)) continue;
         course.uneven = &phase.problem;
         // Noise goes by the numbers of a rank's steps, which leave out what is empty; where a segment is, the
         // next receive is posted earlier.
         if ((noise || (work.rendezvous && phase.problem.segment_B > 0)) && has_empty_parts(phase.problem))
-            course.alike = {};
+            course.alike = Likeness::none;
     }
     return work;
 }
@@ -102,6 +102,8 @@ class Stream {
         evaluator_.take(events, count);
     }
     double now_s(int rank) const { return evaluator_.now_s(rank); }
+    void regroup(const std::vector<std::int32_t>& was) { evaluator_.regroup(was); }
+    bool is_alike(std::int32_t a, std::int32_t b) const { return evaluator_.is_alike(a, b); }
     const auto& departures() const { return evaluator_.departures(); }
     const auto& answered() const { return evaluator_.answered(); }
     bool is_answered(std::int32_t slot) const { return evaluator_.is_answered(slot); }
@@ -172,31 +174,43 @@ class Recorder {
 
 template <class Time>
 Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes,
-              const ReplayWriter* replayed) {
+              const ReplayWriter* replayed, bool by_class) {
     Room room(options.most_B);
     Costs costs(work.domains.localities());
-    const int classes = work.symmetry.classes;
-    const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
-    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases()), costs, work.rendezvous,
-                              room);
+    Evaluator<Time> evaluator(static_cast<std::size_t>(by_class ? 1 : work.ranks),
+                              static_cast<std::size_t>(work.phases()), costs, work.rendezvous, room);
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Waits waits;
     waits.window = options.window;
     if (replayed != nullptr && options.trace) evaluator.account(waits);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    has_sharing(curves, options.network) ? take_all<true>(work, stream, room)
-                                         : take_all<false>(work, stream, room);
 
     Simulated result;
+    if (by_class) {
+        Classes classes(work.ranks);
+        Rounds<Stream<Time>> rounds(work, stream, 0, room);
+        if (!rounds.run(classes)) {
+            result = run<Time>(work, curves, options, sizes, replayed, false);
+            result.work += stream.events() + room.looked();
+            return result;
+        }
+        result.messages = rounds.sends();
+        for (int i = 0; i < classes.count(); ++i) result.ranks_of_class.push_back(classes.ranks(i));
+    } else {
+        has_sharing(curves, options.network) ? take_all<true>(work, stream, room)
+                                             : take_all<false>(work, stream, room);
+        result.messages = stream.sends();
+    }
     result.size_B = sizes.all();
-    result.messages = stream.sends() * (work.ranks / static_cast<std::int64_t>(evaluated));
     result.work = stream.events() + room.looked();
     room.take(evaluator.finish().size(), sizeof(double));
     result.finish_s.reserve(evaluator.finish().size());
     for (const Time& time : evaluator.finish()) result.finish_s.push_back(time.s);
     if constexpr (std::is_same_v<Time, Traced>) {
-        const auto last_phase = evaluator.finish().end() - static_cast<std::ptrdiff_t>(evaluated);
+        const auto last_phase =
+            evaluator.finish().end() - static_cast<std::ptrdiff_t>(evaluator.finish().size()) /
+                                           static_cast<std::ptrdiff_t>(work.phases());
         const auto last = std::max_element(last_phase, evaluator.finish().end(),
                                            [](const Traced& a, const Traced& b) { return a.s < b.s; });
         room.take(evaluator.trace().size(), sizeof(double));
@@ -235,23 +249,29 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
 
 }  // namespace
 
-Symmetry symmetry(const Phase& phase, bool copies_cost, bool but_for_blocks) {
-    if (phase.algorithm == nullptr) return {};
+Likeness likeness(const Phase& phase, bool copies_cost, bool but_for_blocks) {
+    if (phase.algorithm == nullptr) return Likeness::none;
     const Algorithm& algorithm = *phase.algorithm;
     const Problem& p = phase.problem;
     const bool is_power_of_two = (p.ranks & (p.ranks - 1)) == 0;
-    if (copies_cost && !algorithm.has_like_copies) return {};
+    if (copies_cost && !algorithm.has_like_copies) return Likeness::none;
     if (is_uneven(phase)) {
-        if (!but_for_blocks || p.element_B > most_uneven_B / p.ranks) return {};
+        if (!but_for_blocks || p.element_B > most_uneven_B / p.ranks) return Likeness::none;
         // Of rounds that double, who has nothing to send yet waits later, for more messages together.
         if (algorithm.likeness == Likeness::shift && algorithm.growth == Growth::per_doubling &&
             has_empty_parts(p))
-            return {};
+            return Likeness::none;
     }
-    if (algorithm.likeness == Likeness::shift) return {Symmetry::Kind::translation, 1};
-    if (algorithm.likeness == Likeness::exclusive_or && is_power_of_two)
-        return {Symmetry::Kind::exclusive_or, 1};
-    return {};
+    return algorithm.likeness == Likeness::exclusive_or && !is_power_of_two ? Likeness::none
+                                                                            : algorithm.likeness;
+}
+
+int symmetric_classes(const Phase& phase, bool copies_cost) {
+    if (likeness(phase, copies_cost) != Likeness::none) return 1;
+    if (likeness(phase, copies_cost, true) != Likeness::exclusive_or) return 0;
+    int classes = 1;
+    for (int ranks = phase.problem.ranks; ranks > 1; ranks /= 2) ++classes;
+    return classes;
 }
 
 // The same of the messages that there are, where one rank's steps tell of all.
@@ -259,7 +279,7 @@ bool has_rendezvous(const std::vector<Phase>& phases, const CostCurves& costs, b
     if (phases.front().replay != nullptr && phases.front().replay->recording->synchronous() > 0) return true;
     if (!has_rendezvous(costs)) return false;
     for (const Phase& phase : phases)
-        if (symmetry(phase, copies_count, true).classes == 0) return true;
+        if (likeness(phase, copies_count, true) == Likeness::none) return true;
     std::set<Bytes> sizes_B;
     for (const Phase& phase : phases) add_sizes(phase, sizes_B);
     for (const Bytes size_B : sizes_B)
@@ -273,14 +293,18 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Sizes sizes;
     if (has_sharing(costs, options.network) || phases.front().replay != nullptr) sizes.index(0);
     const bool noise = !options.noise.mean_s.empty();
-    const bool copies_count = cost_anything(costs.copy) || options.trace || noise;
+    const bool copies_count = cost_anything(costs.copy) || (options.trace && !options.by_class) || noise;
     const bool rendezvous = has_rendezvous(phases, costs, copies_count);
     Programs programs(phases, costs, sizes, rendezvous);
     Workload work = workload(phases, programs, costs, sizes, rendezvous, copies_count, noise);
     work.domains = options.domains;
-    if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
-    Simulated result = options.trace ? run<Traced>(work, costs, options, sizes, programs.replayed())
-                                     : run<Plain>(work, costs, options, sizes, programs.replayed());
+    // Classes come to something shared in no order of time.
+    const Course& course = work.course(0);
+    const bool by_class =
+        options.by_class && course.alike != Likeness::none &&
+        (course.uneven == nullptr || (course.alike == Likeness::exclusive_or && !has_sharing(costs, {})));
+    const auto& run_it = options.trace ? run<Traced> : run<Plain>;
+    Simulated result = run_it(work, costs, options, sizes, programs.replayed(), by_class);
     result.work += programs.looked();
     result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;

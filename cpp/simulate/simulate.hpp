@@ -21,8 +21,9 @@ struct Phase {
 };
 
 struct Simulated {
-    std::vector<double>
-        finish_s;               // [phase × ranks + rank]; with symmetric ranks those of the first class only
+    std::vector<double> finish_s;  // [phase × ranks + rank]; or by class
+    std::vector<std::int64_t>
+        ranks_of_class;         // one for all that do the same at the same times; none: each rank
     std::int64_t messages = 0;  // of all ranks
     std::size_t work = 0;       // events taken and places looked at
     std::vector<Bytes> size_B;  // the sizes that occurred
@@ -43,15 +44,18 @@ struct Options {
     Domains domains;
     Network network;  // without ranks: nothing is shared
     Noise noise;
-    bool by_class = false;       // one rank of each class stands for all; only where they all cost the same
-    bool trace = false;          // fills `critical`
-    Window window;               // of the moments that are kept of a replay
+    bool by_class = false;  // one rank stands for all that do the same; only where they all cost the same
+    bool trace = false;     // fills `critical`
+    Window window;          // of the moments that are kept of a replay
     Bytes most_B = most_held_B;  // of memory
 };
 
-// How many ranks stand for all, and at what distances: 0 classes where the ranks of a schedule differ.
-// `but_for_blocks`: blocks may differ by one element.
-Symmetry symmetry(const Phase& phase, bool copies_cost, bool but_for_blocks = false);
+// How all ranks of a phase do the same; none where they differ. `but_for_blocks`: blocks may differ by one
+// element.
+Likeness likeness(const Phase& phase, bool copies_cost, bool but_for_blocks = false);
+
+// About how many ranks stand for all: one, one for each halving of blocks that differ; 0: all differ.
+int symmetric_classes(const Phase& phase, bool copies_cost);
 
 // From nothing: steps are generated as they are needed. Throws std::invalid_argument for a cost that is no
 // number or endless, or a schedule that blocks; TooLarge for more memory than there may be.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../schedule/schedule.hpp"
+#include "classes.hpp"
 #include "program.hpp"
 
 namespace hockney {
@@ -18,14 +19,14 @@ class Uneven {
     // `is_shifted`: a rank's parts lie so many blocks further on, else at its number with its bits reversed.
     Uneven(const Problem& asked, bool is_shifted)
         : even_(asked),
+          is_shifted_(is_shifted),
           larger_(static_cast<int>(asked.bytes / asked.element_B % asked.ranks)),
           block_B_((asked.bytes / asked.element_B / asked.ranks + 1) * asked.element_B) {
         even_.bytes = asked.ranks * block_B_;
-        if (is_shifted) return;
-        place_.resize(static_cast<std::size_t>(asked.ranks));
-        for (std::size_t rank = 1; rank < place_.size(); ++rank)
-            place_[rank] = place_[rank / 2] / 2 + (rank % 2 == 1 ? asked.ranks / 2 : 0);
     }
+
+    // Where a rank's parts lie.
+    std::int32_t place(std::int32_t rank) const { return is_shifted_ ? rank : place_of(rank, even_.ranks); }
 
     // All blocks of the longer kind.
     const Problem& even() const { return even_; }
@@ -43,17 +44,18 @@ class Uneven {
         }
         if (parts_.empty() || !(parts_.back() == part)) {
             if (parts_.size() > most_sizes) throw TooLarge("a rank has too many parts of a vector");
-            part.size.assign(static_cast<std::size_t>(std::min(part.count, larger_)) + 1, unknown);
+            part.size.assign(is_shifted_ ? static_cast<std::size_t>(most_longer(part)) + 1 : 3, unknown);
             parts_.push_back(std::move(part));
         }
         return static_cast<std::uint32_t>(parts_.size() - 1);
     }
 
-    // How long it is at another rank, as a number of `sizes`; `empty` where nothing is left of it.
-    std::uint32_t size(std::uint32_t number, std::int32_t rank, Sizes& sizes) {
+    // How long it is at another place, as a number of `sizes`; `empty` where nothing is left of it.
+    std::uint32_t size(std::uint32_t number, std::int32_t place, Sizes& sizes) {
         Part& part = parts_[number];
-        const int longer = part.count == 0 ? 0 : longer_in(part, rank);
-        std::uint32_t& size = part.size[static_cast<std::size_t>(longer)];
+        const int longer = part.count == 0 ? 0 : longer_in(part, place);
+        const int kind = longer == 0 ? 0 : longer < most_longer(part) ? 1 : 2;
+        std::uint32_t& size = part.size[static_cast<std::size_t>(is_shifted_ ? longer : kind)];
         if (size == unknown) {
             const Bytes size_B = part.least_B + longer * even_.element_B;
             size = size_B == 0 ? empty : sizes.index(size_B);
@@ -62,11 +64,21 @@ class Uneven {
     }
     static constexpr std::uint32_t empty = UINT32_MAX;
 
+    // Whether it is as long at all of so many places, a power of two: of bits reversed.
+    bool is_uniform(std::uint32_t number, std::int32_t place, int places) const {
+        const Part& part = parts_[number];
+        const int least = (part.first ^ place) & -places;
+        return places <= part.count || part.count == 0 || larger_ <= least || larger_ >= least + places;
+    }
+
     // What its sizes are.
     void add_to(std::set<Bytes>& sizes_B, std::uint32_t number) const {
         const Part& part = parts_[number];
-        for (std::size_t longer = 0; longer < part.size.size(); ++longer)
-            sizes_B.insert(part.least_B + static_cast<Bytes>(longer) * even_.element_B);
+        const int most = most_longer(part);
+        const auto add = [&](int longer) { sizes_B.insert(part.least_B + longer * even_.element_B); };
+        for (int longer = 0; is_shifted_ && longer <= most; ++longer) add(longer);
+        if (!is_shifted_)
+            for (const int longer : {0, larger_ % std::max(part.count, 1), most}) add(longer);
     }
 
     // Ranks, from `first` on and round to 0, outside which it is empty.
@@ -76,7 +88,7 @@ class Uneven {
     Holders holders(std::uint32_t number) const {
         const Part& part = parts_[number];
         const int count = larger_ + part.count - 1;
-        if (part.least_B > 0 || !place_.empty() || count >= even_.ranks) return {0, even_.ranks};
+        if (part.least_B > 0 || !is_shifted_ || count >= even_.ranks) return {0, even_.ranks};
         return {(2 * even_.ranks - part.first - part.count + 1) % even_.ranks, count};
     }
 
@@ -86,30 +98,29 @@ class Uneven {
     struct Part {
         Bytes least_B;
         int first, count;
-        std::vector<std::uint32_t> size;  // by how many of the blocks are longer
+        // By how many of its blocks are longer; with reversed bits none are, all, or those of the part that
+        // holds the last of them.
+        std::vector<std::uint32_t> size;
 
         bool operator==(const Part& other) const {
             return least_B == other.least_B && first == other.first && count == other.count;
         }
     };
 
-    int longer_in(const Part& part, std::int32_t rank) const {
-        int first = 0;
-        if (place_.empty()) {
-            const int to_last = even_.ranks - part.first;
-            first = rank < to_last ? rank + part.first : rank - to_last;
-        } else {
-            first = (part.first ^ place_[static_cast<std::size_t>(rank)]) & -part.count;
-        }
+    int most_longer(const Part& part) const { return std::min(part.count, larger_); }
+    int longer_in(const Part& part, std::int32_t place) const {
+        const int to_last = even_.ranks - part.first;
+        const int shifted = place < to_last ? place + part.first : place - to_last;
+        const int first = is_shifted_ ? shifted : (part.first ^ place) & -part.count;
         const int end = first + part.count;
         return std::max(std::min(end, larger_) - first, 0) +
                std::max(std::min(end - even_.ranks, larger_), 0);
     }
 
     Problem even_;
+    bool is_shifted_;
     int larger_;     // of the blocks, the first ones
     Bytes block_B_;  // of a longer one
-    std::vector<std::int32_t> place_;
     std::vector<Part> parts_;
 };
 

@@ -26,19 +26,12 @@ struct Event {
 // Phases whose messages are told apart: the tags of each are 28 of 32 bits.
 constexpr std::size_t most_phases = 16;
 
-// Ranks r and r + classes (or r ⊕ classes) do the same with their neighbours at the same distances, so the
-// first `classes` ranks stand for all. 0: nothing is assumed.
-struct Symmetry {
-    enum class Kind : std::uint8_t { translation, exclusive_or } kind = Kind::translation;
-    int classes = 0;
-};
-
 // How a phase is gone through. Where to begin, and whether the data flows towards that rank, only spare
 // memory.
 struct Course {
     int first = 0;
     bool is_inward = false;
-    Symmetry alike;                   // the ranks that do the same, whatever it costs them
+    Likeness alike = Likeness::none;  // of ranks that do the same, whatever it costs them
     const Problem* uneven = nullptr;  // … but for blocks of its vector that differ by one element
     bool is_streamed = false;         // its program comes in parts, until one is empty
 };
@@ -54,7 +47,6 @@ struct Workload {
     bool rendezvous = false;      // whether some message may be
     std::vector<Course> courses;  // by phase
     Domains domains;
-    Symmetry symmetry;  // ranks of which one is evaluated for all
     // Senders that wait for no receiver go on at once, as in programs that rely on buffers.
     bool buffers = false;
     // Called with a rank that can go on no more and its step: throws, or all such end there. None: it is an

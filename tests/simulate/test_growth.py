@@ -49,6 +49,20 @@ def costs(*, meets: bool, shares: bool) -> CostCurves:
     return of_all.curves()
 
 
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("longer", ["two", "third", "half", "all but one"])
+def test_blocks_that_differ_keep_what_symmetry_gives(ranks: int, longer: str) -> None:
+    """At most three times the work of one rank for all, however many blocks are longer by an element."""
+    of_longer = {"two": 2, "third": ranks // 3, "half": ranks // 2, "all but one": ranks - 1}[longer]
+    work = []
+    for elements in (1000 * ranks, 1000 * ranks + of_longer):
+        phase = ("allreduce", "rabenseifner", Problem(ranks=ranks, bytes=4 * elements, element_B=4))
+        alone, no_levels = Network(node_of_rank=[]), np.zeros((0, 0), np.int32)
+        costs_of = costs(meets=False, shares=False)
+        work.append(_core.simulate([phase], costs_of, levels=no_levels, network=alone, by_class=True).work)
+    assert work[1] <= 3 * work[0]
+
+
 def work_of_a_message(one: _core.Algorithm, problem: Problem, *, meets: bool, shares: bool) -> tuple[float, int]:
     """And the messages."""
     nodes = np.arange(problem.ranks, dtype=np.int32) // NODE if shares else np.zeros(0, np.int32)

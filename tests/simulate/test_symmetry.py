@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hockney import _core
-from hockney._core import Kind, Problem, Step
-from hockney.predict.costs import LoggopsParameters
+from hockney._core import Kind, Network, Problem, Step
+from hockney.predict.costs import LoggopsParameters, value
 from hockney.predict.simulation import simulate
 from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
@@ -35,7 +36,7 @@ def cases(one: _core.Algorithm, *, copies: bool = False) -> list[ScheduleRequest
             problem = Problem(ranks=ranks, bytes=0 if one.collective == "barrier" else size_B, element_B=4)
             if not _core.refusal(one.collective, one.name, problem):
                 asked = ask(one.collective, one.name, ranks=ranks, size_B=size_B)
-                if _core.symmetric_classes((one.collective, one.name, asked.problem), copies):
+                if _core.symmetric_classes((one.collective, one.name, asked.problem), copies) == 1:
                     found.append(asked)
     return found
 
@@ -109,3 +110,37 @@ def test_blocks_that_differ_are_not_taken_for_alike(size_B: int) -> None:
     """A vector of 1,004 B on 8 ranks has blocks of 124 and 128 B."""
     outcome = simulate(ask("allreduce", "ring", ranks=8, size_B=size_B), PARAMETERS)
     assert outcome.method == "simulated"
+
+
+MACHINES = {
+    "bytes": LoggopsParameters(2.5, 1.5, 1.0, 0.006, reduce_s_per_B=0.0005),
+    "processor": LoggopsParameters(0.7, 0.2, 0.2, 5e-5, receive_overhead_s=6.6, overhead_s_per_B=0.008),
+    "mixed": LoggopsParameters(6.3, 0.1, 0.25, 1e-4, overhead_s_per_B=7e-6),
+    "meeting": replace(PARAMETERS, rendezvous_above_B=0),
+    "some meet": PARAMETERS,
+}
+
+
+@pytest.mark.parametrize("trace", [False, True])
+@pytest.mark.parametrize("p", MACHINES.values(), ids=MACHINES.keys())
+def test_classes_of_uneven_blocks_tell_the_times_of_all(p: LoggopsParameters, trace: bool) -> None:
+    """To the last bit. A rank's class lies where its number does with the bits reversed."""
+    ranks, bits, alone = 1024, 10, Network(node_of_rank=[])
+    place = [int(f"{rank:0{bits}b}"[::-1], 2) for rank in range(ranks)]
+    of_all, no_levels, fewer = p.at([0]), np.zeros((0, 0), np.int32), 0
+    for elements in (1, 511, ranks - 1, ranks + 1, 2 * ranks - 1, 3 * ranks + 341, 1000 * ranks + 682):
+        phase = ("allreduce", "rabenseifner", Problem(ranks=ranks, bytes=4 * elements, element_B=4))
+        by_class, every = (
+            _core.simulate([phase], of_all.curves(), levels=no_levels, network=alone, trace=trace, by_class=few)
+            for few in (True, False)
+        )
+        of_class = by_class.ranks_of_class.astype(int)
+        finish_s = np.repeat(by_class.finish_s, of_class)[place] if of_class.size else by_class.finish_s
+        np.testing.assert_array_equal(finish_s, every.finish_s)
+        assert by_class.messages == every.messages
+        fewer += 0 < of_class.size < ranks / 8
+        if trace:
+            curves = [*of_all.messages[0], of_all.copy, of_all.reduce]
+            terms_s = np.stack([value(curve, np.array(by_class.size_B)) for curve in curves], axis=1)
+            assert (by_class.critical * terms_s).sum() == pytest.approx(every.finish_s.max(), rel=1e-9)
+    assert fewer >= 4

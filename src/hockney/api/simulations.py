@@ -120,7 +120,7 @@ def simulate(
         seed=options.seed if noise_s else None,
         method=outcome.method,
         makespan_s=float(outcome.finish_s.max()),
-        mean_over_ranks_s=float(outcome.finish_s.mean()),
+        mean_over_ranks_s=outcome.mean_s,
         min_over_ranks_s=float(outcome.finish_s.min()),
         messages=outcome.messages,
         engine_s=outcome.engine_s,

@@ -120,8 +120,8 @@ def way_of(
     costs = costs.alike(p.ranks) if place is None else costs
     least_B = p.element_B * p.ranks if algorithm.is_divided else 0
     if place is None:
-        if _core.symmetric_classes((algorithm.collective, algorithm.name, p)) > 0 and steps <= MOST_STEPS:
-            return partial(_simulated, request, costs, None, by_class=True), 0.0
+        if _core.symmetric_classes((algorithm.collective, algorithm.name, p)) == 1 and steps <= MOST_STEPS:
+            return partial(_simulated, request, costs, None), 0.0
         # Where most blocks are empty few messages remain, but each rank looks at the round of each block.
         rounds = max(messages, request.resized(least_B).expected_messages() if p.bytes < least_B else 0.0)
         if algorithm.growth == Growth.per_rank and (rounds > FEW_MESSAGES or steps > MOST_STEPS):
@@ -137,9 +137,7 @@ def way_of(
     return partial(_simulated, request, costs, place), messages
 
 
-def _simulated(
-    request: ScheduleRequest, costs: MachineCosts, place: Place | None, *, by_class: bool = False
-) -> AlgorithmTime:
+def _simulated(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> AlgorithmTime:
     phases = [(request.algorithm.collective, request.algorithm.name, request.problem)]
     levels, network, skew_s = np.zeros((0, 0), np.int32), Network(node_of_rank=()), 0.0
     # One rank stands for all only without copies, and algorithms are compared: all go without.
@@ -150,7 +148,13 @@ def _simulated(
         levels, network = place.levels, place.network(is_shared=bool(shares))
     curves, noise_s = source.at(localities), [skew_s] if skew_s else []
     simulated = partial(
-        _core.simulate, phases, curves.curves(), levels=levels, network=network, by_class=by_class, trace=True
+        _core.simulate,
+        phases,
+        curves.curves(),
+        levels=levels,
+        network=network,
+        by_class=place is None,
+        trace=True,
     )
     results = [simulated(noise_s=noise_s, seed=seed) for seed in range(SKEWED if skew_s else 1)]
     result = sorted(results, key=lambda each: each.finish_s.max(initial=0.0))[len(results) // 2]
@@ -175,7 +179,7 @@ def _simulated(
     }
     return AlgorithmTime(
         request.algorithm.name,
-        "by_class" if by_class else "simulated",
+        "by_class" if result.ranks_of_class.size else "simulated",
         time_s,
         **counts,  # type: ignore[arg-type]
         terms_s=terms_s,

@@ -217,7 +217,7 @@ def _steps_of(collective: str, algorithm: str, problem: Problem) -> int:
 @lru_cache(maxsize=65536)
 def _counted(collective: str, algorithm: str, told: tuple[tuple[str, Any], ...]) -> int:
     problem = Problem(**dict(told))
-    if _core.symmetric_classes((collective, algorithm, problem), copies_cost=False):
+    if _core.symmetric_classes((collective, algorithm, problem), copies_cost=False) == 1:
         # Ranks that are alike, but for how many copies a rotation takes: the first stands for all.
         return problem.ranks * _core.count_steps(collective, algorithm, problem, 0)
     return _core.count_steps(collective, algorithm, problem, MOST_STEPS)

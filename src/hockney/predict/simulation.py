@@ -50,13 +50,15 @@ class CriticalPath:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """The result of a simulation. `method`: `simulated`, or `by_class` where one rank stands for all."""
+    """The result of a simulation. `method`: `simulated`, or `by_class` where few ranks stand for all."""
 
     finish_s: NDArray[np.float64]
     """[ranks], by class [classes]."""
     messages: int
     engine_s: float
     method: str
+    mean_s: float
+    """Over the ranks."""
     critical_path: CriticalPath | None = None
 
 
@@ -74,7 +76,8 @@ def simulate(
 
     With a `place`, each pair of ranks costs what its locality does, without one all are as far apart as can be.
     Noise is exponential with mean `noise_s`, for each time that a processor is busy. With `by_class`, one rank
-    stands for all wherever all do and cost the same. EnvironmentLack where the memory would not do.
+    stands for all that do the same at the same times, where all cost the same. EnvironmentLack where the memory
+    would not do.
     """
     problem = request.problem
     phase = (request.algorithm.collective, request.algorithm.name, problem)
@@ -82,7 +85,7 @@ def simulate(
     alike = is_plain and _core.symmetric_classes(phase, source.copies_cost) > 0
     _refuse_what_does_not_fit(request, by_class=alike, trace=critical_path)
     surroundings = _surroundings(source, place)
-    return _run(phase, surroundings, noise_s, seed, by_class=alike, critical_path=critical_path)
+    return _run(phase, surroundings, noise_s, seed, by_class=is_plain, critical_path=critical_path)
 
 
 def simulate_graph(
@@ -163,8 +166,10 @@ def _run(
             raise RequestError(what, hint) from error
         raise EnvironmentLack("the memory is full", "ask for fewer ranks or messages") from error
     path = _critical_path(result, costs) if critical_path else None
-    method = "by_class" if by_class else "simulated"
-    return SimulationResult(result.finish_s, result.messages, result.engine_s, method, path)
+    weights = result.ranks_of_class if result.ranks_of_class.size else None
+    mean_s = float(np.average(result.finish_s, weights=weights))
+    method = "simulated" if weights is None else "by_class"
+    return SimulationResult(result.finish_s, result.messages, result.engine_s, method, mean_s, path)
 
 
 def _surroundings(source: CostSource, place: Place | None) -> tuple[Costs, NDArray[np.int32], Network]:
