@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "../simulate/alike.hpp"
 #include "../simulate/simulate.hpp"
 #include "../simulate/written.hpp"
 #include "arguments.hpp"

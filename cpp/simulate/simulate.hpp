@@ -50,13 +50,6 @@ struct Options {
     Bytes most_B = most_held_B;  // of memory
 };
 
-// How all ranks of a phase do the same; none where they differ. `but_for_blocks`: blocks may differ by one
-// element.
-Likeness likeness(const Phase& phase, bool copies_cost, bool but_for_blocks = false);
-
-// About how many ranks stand for all: one, one for each halving of blocks that differ; 0: all differ.
-int symmetric_classes(const Phase& phase, bool copies_cost);
-
 // From nothing: steps are generated as they are needed. Throws std::invalid_argument for a cost that is no
 // number or endless, or a schedule that blocks; TooLarge for more memory than there may be.
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options);
