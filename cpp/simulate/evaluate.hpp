@@ -104,12 +104,12 @@ class Evaluator {
     bool meets(const Event& event) const { return cost_s(event, Term::handshake) >= 0; }
     // Whether it shares its links fairly: it consists of many packets, which take turns.
     bool flows(const Event& event) const {
-        return is_shared_link(event) && (costs_.size_B[event.size] > packet_B || is_streamed(event));
+        return is_streamed(event) || (is_shared_link(event) && costs_.size_B[event.size] > packet_B);
     }
 
     // Whether it goes by a stream that keeps its order: one to each peer, all of them on their node's link.
     bool is_streamed(const Event& event) const {
-        return cost_s(event, Term::behind) > 0 && is_shared_link(event);
+        return cost_s(event, Term::behind) > 0 && network_ != nullptr && node(event.rank) != node(event.peer);
     }
     bool waits_in_stream(const Event& event) const { return is_streamed(event) && meets(event); }
     // Whether its sender's hands are free before it has arrived: the stream holds what is left.
@@ -120,7 +120,7 @@ class Evaluator {
     bool is_answered(std::int32_t slot) const { return meeting_[static_cast<std::size_t>(slot)].is_answered; }
     double now_s(int rank) const { return ranks_[static_cast<std::size_t>(rank)].processor.s; }
     bool is_shared(const Event& event) const {
-        return cost_s(event, Term::insert) > 0 || waits_in_stream(event) || is_shared_link(event);
+        return cost_s(event, Term::insert) > 0 || is_streamed(event) || is_shared_link(event);
     }
 
   private:
@@ -298,8 +298,8 @@ class Evaluator {
                 streams_.begin(given, cost_s(event, Term::node_link), room_);
                 return depart(event, given.sender, given.receiver, given.ready);
             }
-            given.ready =
-                plus(given.ready, entry(event, Term::behind), streams_.others_s(given, behind_s) / behind_s);
+            given.ready = plus(given.ready, entry(event, Term::behind),
+                               streams_.others_s(given, behind_s, room_) / behind_s);
             given.ready = plus(given.ready, entry(event, Term::handshake));
             Meeting& meeting = meeting_[slot(event)];
             if (given.part == Part::answer) {
@@ -329,10 +329,7 @@ class Evaluator {
     }
 
     void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
-        if (is_streamed(event)) {
-            const double waited_s = ranks_[static_cast<std::size_t>(sender)].waited_s;
-            return give({event, sender, receiver, Part::message, ready, waited_s});
-        }
+        if (is_streamed(event)) return give({event, sender, receiver, Part::message, ready, ready.s});
         // What takes nothing of a port waits for nobody there.
         const bool has_port = cost_s(event, Term::gap) > 0;
         const auto from = static_cast<std::size_t>(sender);
@@ -416,11 +413,7 @@ class Evaluator {
         }
         arrival_[slot(event)] = time;
         if (!is_streamed(event)) return;
-        for (Given<Time>& kept : streams_.end(event.rank, event.slot)) {
-            kept.ready = later(kept.ready, passed);
-            kept.seen_s = kept.ready.s;
-            give(std::move(kept));
-        }
+        streams_.end(event, passed, room_, [this](Given<Time> kept) { give(std::move(kept)); });
     }
 
     // What an empty message takes from end to end: sizes begin with 0 where links are shared.

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <deque>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,65 +37,98 @@ class Streams {
 
     // Whether a message is ahead; it is kept until that has passed.
     bool keep(const Given<Time>& given, Room& room) {
-        const std::vector<Passing>& all = passing_[static_cast<std::size_t>(given.from())];
-        const auto end = all.size() < most ? all.rend() : all.rbegin() + most;
-        const auto ahead = std::find_if(all.rbegin(), end, [&given](const Passing& each) {
-            return each.peer == given.to() && each.since_s <= given.seen_s;
-        });
-        room.look(static_cast<std::size_t>(ahead - all.rbegin()));
-        if (ahead == end) return false;
-        const auto slot = static_cast<std::size_t>(ahead->slot);
-        room.reach(kept_, slot);
-        room.reserve_next(kept_[slot]);
-        kept_[slot].push_back(given);
+        const auto stream = streams_.find(key(given.from(), given.to()));
+        if (stream == streams_.end() || !stream->second.is_ahead(given.seen_s)) return false;
+        room.take(1, sizeof(Given<Time>));
+        stream->second.kept.push_back(given);
         return true;
     }
 
     // How much of other streams is ahead in the adapter's queue, in seconds: at most `most_s` where one
     // stream passes, the less the more do, because each is paced by its part of the link (TCP small queues).
-    double others_s(const Given<Time>& given, double most_s) const {
+    double others_s(const Given<Time>& given, double most_s, Room& room) const {
         const std::vector<Passing>& all = passing_[static_cast<std::size_t>(given.from())];
-        const auto end = all.size() < most ? all.rend() : all.rbegin() + most;
-        const auto is_under_way = [&given](const Passing& each) { return each.since_s <= given.seen_s; };
-        const auto together = static_cast<double>(std::count_if(all.rbegin(), end, is_under_way));
+        const auto together = static_cast<double>(all.size());
+        const std::size_t end = std::min(all.size(), most);
         double left_s = 0;
-        for (auto each = all.rbegin(); each != end && left_s < most_s / together; ++each)
-            if (is_under_way(*each) && each->peer != given.to())
-                left_s += std::max(each->takes_s - (given.seen_s - each->since_s) / together, 0.0);
+        std::size_t seen = 0;
+        for (; seen < end && left_s < most_s / together; ++seen)
+            if (const Passing& each = all[seen]; each.peer != given.to() && each.since_s <= given.seen_s)
+                left_s += std::max(each.takes_s - (given.seen_s - each.since_s) / together, 0.0);
+        room.look(seen);
         return together > 0 ? std::min(left_s, most_s / together) : 0;
     }
 
     // A message passes the link from then on, which it would take so long alone.
     void begin(const Given<Time>& given, double takes_s, Room& room) {
+        const auto [stream, is_new] = streams_.try_emplace(key(given.sender, given.receiver));
+        if (is_new) room.take(1, stream_B);
+        stream->second.passing.push_back({given.event.slot, given.ready.s});
         std::vector<Passing>& mine = passing_[static_cast<std::size_t>(given.sender)];
+        const auto slot = static_cast<std::size_t>(given.event.slot);
+        room.reach(place_, slot);
+        place_[slot] = static_cast<std::uint32_t>(mine.size());
         room.reserve_next(mine);
         mine.push_back({given.receiver, given.event.slot, given.ready.s, takes_s});
     }
 
-    // What was kept behind a message that has passed.
-    std::vector<Given<Time>> end(std::int32_t sender, std::int32_t slot) {
-        std::vector<Passing>& mine = passing_[static_cast<std::size_t>(sender)];
-        const auto passed =
-            std::find_if(mine.begin(), mine.end(), [slot](const Passing& each) { return each.slot == slot; });
-        if (passed != mine.end()) mine.erase(passed);
-        const auto place = static_cast<std::size_t>(slot);
-        return place < kept_.size() ? std::exchange(kept_[place], {}) : std::vector<Given<Time>>{};
+    // It has passed by then: calls `give` for what was kept behind it, in order, until another is ahead.
+    template <class Give>
+    void end(const Event& event, const Time& passed, Room& room, const Give& give) {
+        std::vector<Passing>& mine = passing_[static_cast<std::size_t>(event.rank)];
+        const std::uint32_t place = place_[static_cast<std::size_t>(event.slot)];
+        place_[static_cast<std::size_t>(mine.back().slot)] = place;
+        mine[place] = mine.back();
+        mine.pop_back();
+        Stream& stream =
+            streams_.at(key(event.rank, event.peer));  // stays where it is while others are added
+        stream.passing.erase(std::find_if(stream.passing.begin(), stream.passing.end(),
+                                          [&event](const auto& each) { return each.first == event.slot; }));
+        while (!stream.kept.empty() && !stream.is_ahead(std::max(stream.kept.front().seen_s, passed.s))) {
+            Given<Time> next = std::move(stream.kept.front());
+            if (passed.s > next.ready.s) next.ready = passed;
+            next.seen_s = next.ready.s;
+            stream.kept.pop_front();
+            room.look(1);
+            room.give(1, sizeof(Given<Time>));
+            give(std::move(next));
+        }
+        if (!stream.passing.empty() || !stream.kept.empty()) return;
+        room.give(1, stream_B);
+        streams_.erase(key(event.rank, event.peer));
     }
 
     template <class See>
     void each(const See& see) {
-        for (std::vector<Given<Time>>& kept : kept_)
-            for (Given<Time>& given : kept) see(given.ready);
+        for (auto& stream : streams_)
+            for (Given<Time>& given : stream.second.kept) see(given.ready);
     }
 
   private:
-    static constexpr std::ptrdiff_t most = 64;  // messages that are looked at, so that work is bounded
+    static constexpr std::size_t most = 64;  // messages that are looked at, so that work is bounded
     struct Passing {
         std::int32_t peer, slot;
         double since_s, takes_s;
     };
-    std::vector<std::vector<Passing>> passing_;   // by rank
-    std::vector<std::vector<Given<Time>>> kept_;  // by the slot of what is ahead
+    struct Stream {
+        std::vector<std::pair<std::int32_t, double>> passing;  // slots, and since when: hardly ever several
+        std::deque<Given<Time>> kept;
+
+        bool is_ahead(double seen_s) const {
+            return std::any_of(passing.begin(), passing.end(),
+                               [seen_s](const auto& each) { return each.second <= seen_s; });
+        }
+    };
+    // A deque takes a block when it is made.
+    static constexpr std::size_t stream_B = sizeof(Stream) + 640;
+
+    static std::uint64_t key(std::int32_t from, std::int32_t to) {
+        return static_cast<std::uint64_t>(from) << 32U | static_cast<std::uint32_t>(to);
+    }
+
+    std::unordered_map<std::uint64_t, Stream> streams_;  // those in which something passes or is kept
+    std::vector<std::vector<Passing>> passing_;          // by rank
+    std::vector<std::uint32_t> place_;                   // by slot: where among those of its rank
 };
 
 }  // namespace hockney

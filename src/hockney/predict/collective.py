@@ -36,7 +36,7 @@ FEW_MESSAGES = 2e5
 MOST_STEPS = 8e6
 """Steps of one rank and their dependencies: a gigabyte."""
 SKEWED = 5
-"""Runs of which the median is taken where it is chance whose message is ahead."""
+"""Runs of which the median is taken where it is chance whose message is ahead: ranks come a little apart."""
 UNCALIBRATED = 1.5
 """Times of smaller ratio cannot be ordered without measured collectives: nothing says how far off they are."""
 HALF = math.sqrt(UNCALIBRATED)
@@ -115,7 +115,9 @@ def way_of(
     """How the time comes about, and about how many messages are simulated one by one for it."""
     p, algorithm = request.problem, request.algorithm
     messages, steps = request.expected_messages(), request.expected_steps_of_root()
-    if place is None and messages * SKEWED <= FEW_MESSAGES / 2:
+    if place is None and costs.streams and costs.crosses_network(None, p.ranks):
+        if max(messages, p.ranks) > FEW_MESSAGES:
+            return partial(_untimed, request, f"{messages:.2g} messages in streams"), 0.0
         place = costs.own_nodes(p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
     least_B = p.element_B * p.ranks if algorithm.is_divided else 0
@@ -139,14 +141,14 @@ def way_of(
 
 def _simulated(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> AlgorithmTime:
     phases = [(request.algorithm.collective, request.algorithm.name, request.problem)]
-    levels, network, skew_s = np.zeros((0, 0), np.int32), Network(node_of_rank=()), 0.0
+    levels, network = np.zeros((0, 0), np.int32), Network(node_of_rank=())
     # One rank stands for all only without copies, and algorithms are compared: all go without.
     source, localities = replace(costs, copy_s_per_B=0.0), [max(costs.messages)]
     if place is not None:
-        source, localities, skew_s = costs, list(range(len(LOCALITIES))), costs.skew_s
+        source, localities = costs, list(range(len(LOCALITIES)))
         shares = costs.node_s_per_B or costs.link_s_per_B
         levels, network = place.levels, place.network(is_shared=bool(shares))
-    curves, noise_s = source.at(localities), [skew_s] if skew_s else []
+    curves = source.at(localities)
     simulated = partial(
         _core.simulate,
         phases,
@@ -156,15 +158,19 @@ def _simulated(request: ScheduleRequest, costs: MachineCosts, place: Place | Non
         by_class=place is None,
         trace=True,
     )
-    results = [simulated(noise_s=noise_s, seed=seed) for seed in range(SKEWED if skew_s else 1)]
-    result = sorted(results, key=lambda each: each.finish_s.max(initial=0.0))[len(results) // 2]
+    result = simulated()
+    far = None if place is None else costs.streams
+    if far and max(result.size_B, default=0) > (far.rendezvous_above_B or math.inf):
+        runs = SKEWED if request.expected_messages() * SKEWED <= FEW_MESSAGES / 2 else 1
+        skewed = [simulated(noise_s=[far.one_way_s[0]], seed=seed) for seed in range(runs)]
+        result = sorted(skewed, key=lambda each: each.finish_s.max(initial=0.0))[runs // 2]
     path, time_s = CriticalTerms.of(result, curves), float(result.finish_s.max(initial=0.0))
     terms_s = {
         "latency": path.empty_s["transfer"] + path.whole_s("hop"),
         "overhead": path.whole_s("send", "receive"),
         "bytes": path.bytes_s["transfer"],
         "gap": path.whole_s("gap", "drain", "duplex"),
-        "handshake": path.bytes_s["handshake"] + path.bytes_s["behind"],
+        "handshake": path.bytes_s["handshake"] + path.whole_s("behind"),
         "adapters": path.whole_s("node_link"),
         "links": path.whole_s("network_link"),
     }

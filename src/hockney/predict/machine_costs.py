@@ -96,8 +96,12 @@ class MachineCosts:
         """The costs where all messages take the low (0) or the high (1) end of their intervals; None without."""
         ends = {locality: messages.at_end(end) for locality, messages in self.messages.items()}
         known = {locality: messages for locality, messages in ends.items() if messages is not None}
+        if len(known) < len(ends):
+            return None
+        far = self.streams
+        ratio = 1.0 if far is None or far.ends is None else float(far.ends[end][-1])
         reduction = self.reduction and self.reduction.at_end(end)
-        return replace(self, messages=known, reduction=reduction) if len(known) == len(ends) else None
+        return replace(self, messages=known, reduction=reduction, node_s_per_B=self.node_s_per_B * ratio)
 
     def unsure(self, *, reduces: bool) -> list[MachineCosts]:
         """The costs themselves, and with other values of what was assumed: see `SHARES`; reductions cost nothing
@@ -107,7 +111,9 @@ class MachineCosts:
         for share in SHARES if assumed else SHARES[:1]:
             messages = {
                 locality: replace(
-                    Messages.assumed(one.one_way_s, one.origins, one.rendezvous_above_B, share), link=one.link
+                    Messages.assumed(one.one_way_s, one.origins, one.rendezvous_above_B, share),
+                    link=one.link,
+                    keeps_order=one.keeps_order,
                 )
                 if one.assumed_names == set(PROCESSOR)
                 else one
@@ -137,14 +143,14 @@ class MachineCosts:
         return replace(self, node_s_per_B=far["gap_s_per_B"] or 0.0)
 
     @property
-    def skew_s(self) -> float:
-        """How far apart ranks come to messages at least, on average, where it matters who is first; else 0."""
+    def streams(self) -> Messages | None:
+        """Messages between nodes, where they go by streams that keep their order and share their node's link."""
         far = self.messages.get(NETWORK)
-        return far.send_s if far is not None and far.keeps_order else 0.0
+        return far if far is not None and far.keeps_order else None
 
     def own_nodes(self, ranks: int) -> Place | None:
-        """Each rank on a node of its own, where messages between nodes go by streams that share its link."""
-        if not self.skew_s or not self.crosses_network(None, ranks):
+        """Each rank on a node of its own, where messages between nodes go by streams."""
+        if self.streams is None or ranks > MOST_PLACED or not self.crosses_network(None, ranks):
             return None
         return Place.of_nodes(np.arange(ranks, dtype=np.int32), 1)
 
@@ -246,13 +252,14 @@ class MachineCosts:
     def replaced(self, given: Mapping[str, float | None]) -> MachineCosts:
         """These costs with the given LogGOPS parameters and times of local work."""
         of_message = {name: value for name, value in given.items() if name not in WORK}
-        return replace(
+        costs = replace(
             self,
             messages={locality: messages.replaced(of_message) for locality, messages in self.messages.items()},
             copy_s_per_B=float(given.get("copy_s_per_B", self.copy_s_per_B) or 0),
             reduce_s_per_B=float(given.get("reduce_s_per_B", self.reduce_s_per_B) or 0),
             reduction=None if "reduce_s_per_B" in given else self.reduction,
         )
+        return costs.with_node_links() if self.streams and "gap_s_per_B" in given else costs
 
     def described(
         self, given: Mapping[str, float | None], localities: Sequence[int]
@@ -335,7 +342,7 @@ def of_machine(
         reduction=reduction,
     )
     # Streams to several peers take their node's link at once.
-    return costs.with_node_links() if NETWORK in messages and messages[NETWORK].keeps_order else costs
+    return costs.with_node_links() if costs.streams else costs
 
 
 def ranks_of_one_node(machine: Machine) -> int:

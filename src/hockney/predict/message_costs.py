@@ -205,7 +205,7 @@ class Messages:
             transfer=(sizes, transfer.tolist()),
             duplex=(sizes, duplex_s.tolist()) if duplex_s.any() else NOTHING,
             handshake=protocols(rendezvous_above_B=self.rendezvous_above_B, handshake_s=float(transfer[0])),
-            behind=([0.0, 1.0, 2.0], [0.0, *[self.ahead_s] * 2]) if self.keeps_order else NOTHING,
+            behind=([0.0], [self.ahead_s]) if self.keeps_order else NOTHING,
         )
 
     @property
@@ -268,6 +268,7 @@ class Messages:
             known["rendezvous_above_B"],
             float(known["overhead_s_per_B"] or 0),
             {**self.origins, **dict.fromkeys(given, COMMAND_LINE)},
+            keeps_order=self.keeps_order,
         )
 
 

@@ -191,7 +191,7 @@ def _critical_path(result: Simulated, costs: Costs) -> CriticalPath:
         "overhead_bytes": bytes_s["send"] + bytes_s["receive"],
         "gap": empty_s["gap"] + empty_s["drain"],
         "bytes": sum(bytes_s[term] for term in ("transfer", "gap", "drain", "duplex")),
-        "handshake": bytes_s["handshake"] + bytes_s["behind"],
+        "handshake": bytes_s["handshake"] + path.whole_s("behind"),
         "node_links": bytes_s["node_link"],
         "network_links": bytes_s["network_link"],
         "copy": float(path.copied @ value(costs.copy, size_B)),

@@ -80,11 +80,12 @@ def source(
     if described is None:
         if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
+        on_nodes = on_nodes or costs.own_nodes(ranks)
         if on_nodes is None:
             warnings += costs.assumptions(None, ranks)
             costs = costs.alike(ranks)
             return costs, None, costs.described(given, list(costs.messages)), warnings
-        costs = replace(costs, node_s_per_B=node_s_per_B, link_s_per_B=link_s_per_B)
+        costs = replace(costs, node_s_per_B=node_s_per_B or costs.node_s_per_B, link_s_per_B=link_s_per_B)
         costs.check_network(on_nodes, ranks)
         warnings += costs.assumptions(on_nodes, ranks)
         return costs, on_nodes, costs.described(given, [NETWORK - 1, NETWORK]), warnings

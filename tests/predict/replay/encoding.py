@@ -217,7 +217,7 @@ def costs(waits_above_B: float | None = None, overhead_s: float = 0.0, behind_s:
     """Of a message of n B: 10 + (n − 1)/1000 µs."""
     of_all = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
     if behind_s is not None:
-        of_all.messages[0][TERMS.index("behind")] = ([0.0, 1.0, 2.0], [0.0, behind_s, behind_s])
+        of_all.messages[0][TERMS.index("behind")] = ([0.0], [behind_s])
         of_all.messages[0][TERMS.index("node_link")] = per_byte(1e-9)
     return of_all
 

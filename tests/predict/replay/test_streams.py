@@ -75,3 +75,24 @@ def test_streams_of_a_rank_pass_its_link_together_and_each_keeps_its_order(tmp_p
         c.recv(0, 100 * KB)
         finished_us = finish_us(tmp_path, [a, b, c], waits_above_B=waits_above_B, behind_s=100 * US)
         assert finished_us[1:] == pytest.approx([began_us + 310, began_us + 210], rel=2e-3)
+
+
+@pytest.mark.parametrize("size_B", [0, 1])
+def test_what_is_sent_later_to_the_same_rank_comes_later(tmp_path: Path, size_B: int) -> None:
+    """After 100 eager KB, which are out at 101: a message of its own tag follows them, whatever its size."""
+    a, b = traces(2)
+    a.wait(a.isend(1, 100 * KB, 1))
+    a.send(1, size_B, 2)
+    b.recv(0, size_B, 2)
+    assert finish_us(tmp_path, [a, b], overhead_s=US, behind_s=100 * US)[1] == pytest.approx(112, rel=2e-3)
+
+
+def test_messages_of_a_stream_take_as_much_work_each(tmp_path: Path) -> None:
+    def work(messages: int) -> float:
+        a, b = traces(2)
+        for _ in range(messages):
+            a.send(1, KB)
+            b.recv(0, KB)
+        return played(tmp_path, [a, b], behind_s=100 * US).work / messages
+
+    assert work(4000) < 1.1 * work(500), "each is looked at once more, not with all that are kept"

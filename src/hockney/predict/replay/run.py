@@ -190,7 +190,7 @@ class Played:
             latency_s=path.empty_s["transfer"] + path.whole_s("hop"),
             bandwidth_s=sum(path.bytes_s[term] for term in ("transfer", "gap", "drain", "duplex")),
             overhead_s=path.whole_s("send", "receive") + path.empty_s["gap"] + path.empty_s["drain"],
-            rendezvous_s=path.bytes_s["handshake"] + path.bytes_s["behind"],
+            rendezvous_s=path.bytes_s["handshake"] + path.whole_s("behind"),
             shared_links_s=path.whole_s("node_link", "network_link", "insert"),
             reduction_s=float(
                 path.copied @ value(curves.copy, path.size_B) + path.reduced @ value(curves.reduce, path.size_B)
