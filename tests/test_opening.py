@@ -45,7 +45,7 @@ MAY_OPEN = {
 
 
 def _imported(tree: ast.AST) -> dict[str, str]:
-    """What the names that a module imports stand for: `np` for numpy, `copy` for shutil.copy."""
+    """What the names that a module imports stand for: `np` for numpy, `copy` for shutil.copy; its own classes."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -53,6 +53,8 @@ def _imported(tree: ast.AST) -> dict[str, str]:
             found |= {one.asname or one.name.partition(".")[0]: one.name for one in node.names if one.asname}
         elif isinstance(node, ast.ImportFrom):
             found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+        elif isinstance(node, ast.ClassDef):
+            found[node.name] = f"hockney.{node.name}"
     return found
 
 

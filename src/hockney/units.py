@@ -314,7 +314,7 @@ def host_list(text: str, most: float = math.inf) -> Iterator[str]:
             span = range(int(first), int(last or first) + 1)
             count += len(span)
             if count > most:
-                what = f"{text[:80]!r} are {count} names and more, not {most} at most"
+                what = f"{text[:80]!r} are {count} names, more than {most}"
                 raise RequestError(what, "leave out hosts that are not asked about")
             for number in span:
                 yield f"{before}{number:0{len(first)}d}{after}"

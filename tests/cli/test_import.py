@@ -99,20 +99,6 @@ def test_a_statistic_that_no_record_has_is_told(tmp_path: Path) -> None:
     assert "--statistic" not in run(bare, "-o", tmp_path / "e", *flag)[2]
 
 
-def test_runs_of_applications_take_where_they_were(tmp_path: Path) -> None:
-    """24 ranks have a core each of a GPU node of ORFEO, a 25th is the second on one: document 000, table XI."""
-    runs = tmp_path / "jacobi.csv"
-    table = [(1, "1x1x1", 78.29), (12, "12x1x1", 895.448), (24, "4x3x2", 1686.51), (25, "5x5x1", 1389.4)]
-    table += [(32, "4x4x2", 1742.53), (40, "5x4x2", 2131.68), (48, "4x4x3", 2499.76)]
-    rows = [f"{ranks},{grid},1200,{mlups}" for ranks, grid, mlups in table]
-    runs.write_text("\n".join(["ranks,grid,subdomain,mlups", *rows, ""]))
-    where = ["--system", "orfeo-gpu", "--mapping", "socket", "--nodes", "1"]
-    assert run(runs, "-o", tmp_path / "c", *where)[0] == 0
-    code, _, _ = outcome("report", tmp_path / "c", "-o", tmp_path / "r.html")
-    page = (tmp_path / "r.html").read_text()
-    assert (code, "there a second rank on a core begins" in page) == (0, True)
-
-
 def test_advice_on_where_ranks_were_is_none_that_was_given(tmp_path: Path) -> None:
     """64 ranks on two nodes: which of them made a pair hangs on the mapping."""
     file = DATA.parents[2] / "examples/alaska/ib/osu_mbw_mr_64.txt"

@@ -132,8 +132,8 @@ def _why_unseen(launch: UserLaunch, code: int) -> str:
     ended = f"the program ended with exit code {code} before MPI_Finalize, or " if code else ""
     mpi = launch.mpi.describe() if launch.mpi else "that"
     return (
-        f"the layer saw no MPI_Finalize: {ended}the program calls no MPI, begins it by MPI_Session_init alone, "
-        f"links it statically, uses another MPI than {mpi}, or its rank 0 cannot write to {cache_root()}"
+        f"the layer saw no MPI_Finalize: {ended}the program calls no MPI, or begins it by MPI_Session_init alone."
+        f" Or it links it statically, uses another MPI than {mpi}, or its rank 0 cannot write to {cache_root()}"
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hockney import writing
+from hockney import reading, writing
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.app import CgStudy
 from hockney.apps.cg.picture import solution
@@ -63,7 +63,7 @@ def run(told: Told, study: CgStudy, launching: AppLaunching) -> CgRuns:
     if study.solution:
         _describe(study.solution, runs[0])
         if study.figure:
-            values = np.fromfile(study.solution).reshape(cells_of(runs[0])[::-1])
+            values = np.frombuffer(reading.content(study.solution)).reshape(cells_of(runs[0])[::-1])
             solution(study.figure, values, _spacing(runs[0]))
     return CgRuns(runs)
 
