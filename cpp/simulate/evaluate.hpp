@@ -159,13 +159,13 @@ class Evaluator {
 
     struct Rank {
         Time processor, out;
-        double waited_s = 0;  // until then at last
+        double waited_s = 0;  // when it last waited
         int unmet = 0;        // messages that wait for their receivers
     };
     // A message that waits for its receiver.
     struct Meeting {
         Time ready, posted;
-        double waited_s = 0;  // its sender, before
+        double waited_s = 0;  // when its sender had last waited
         bool is_ready = false, is_posted = false, is_answered = false;
     };
 
@@ -282,37 +282,37 @@ class Evaluator {
 
     void meet(const Event& event, std::int32_t sender, std::int32_t receiver, const Meeting& meeting) {
         if (is_streamed(event))
-            return give({event, sender, receiver, Part::request, meeting.ready, meeting.waited_s});
+            return hand_over({event, sender, receiver, Part::request, meeting.ready, meeting.waited_s});
         const std::size_t handshake = entry(event, Term::handshake);
         const Time asked = plus(meeting.ready, handshake);
         transfer(event, sender, receiver, plus(later(asked, meeting.posted), handshake));
     }
 
     // To its stream. Requests and answers take nothing of the link, but wait in the adapter's queue.
-    void give(Given<Time> given) {
-        const Event& event = given.event;
+    void hand_over(Sending<Time> sending) {
+        const Event& event = sending.event;
         const double behind_s = cost_s(event, Term::behind);
         if (waits_ != nullptr) sums_.belong(event.step);
-        while (!streams_.keep(given, room_)) {
-            if (given.part == Part::message) {
-                streams_.begin(given, cost_s(event, Term::node_link), room_);
-                return depart(event, given.sender, given.receiver, given.ready);
+        while (!streams_.keep(sending, room_)) {
+            if (sending.part == Part::message) {
+                streams_.begin(sending, cost_s(event, Term::node_link), room_);
+                return depart(event, sending.sender, sending.receiver, sending.ready);
             }
-            given.ready = plus(given.ready, entry(event, Term::behind),
-                               streams_.others_s(given, behind_s, room_) / behind_s);
-            given.ready = plus(given.ready, entry(event, Term::handshake));
+            sending.ready = plus(sending.ready, entry(event, Term::behind),
+                                 streams_.others_s(sending, behind_s, room_) / behind_s);
+            sending.ready = plus(sending.ready, entry(event, Term::handshake));
             Meeting& meeting = meeting_[slot(event)];
-            if (given.part == Part::answer) {
+            if (sending.part == Part::answer) {
                 meeting.is_answered = true;
-                left_[slot(event)] = given.ready;
+                left_[slot(event)] = sending.ready;
                 answered_.push_back(event);
-                answered_.back().rank = given.sender;
-                given.part = Part::message;
+                answered_.back().rank = sending.sender;
+                sending.part = Part::message;
             } else {
-                given.ready = later(given.ready, meeting.posted);
-                given.part = Part::answer;
+                sending.ready = later(sending.ready, meeting.posted);
+                sending.part = Part::answer;
             }
-            given.seen_s = given.ready.s;
+            sending.seen_s = sending.ready.s;
         }
     }
 
@@ -329,7 +329,7 @@ class Evaluator {
     }
 
     void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
-        if (is_streamed(event)) return give({event, sender, receiver, Part::message, ready, ready.s});
+        if (is_streamed(event)) return hand_over({event, sender, receiver, Part::message, ready, ready.s});
         // What takes nothing of a port waits for nobody there.
         const bool has_port = cost_s(event, Term::gap) > 0;
         const auto from = static_cast<std::size_t>(sender);
@@ -413,7 +413,7 @@ class Evaluator {
         }
         arrival_[slot(event)] = time;
         if (!is_streamed(event)) return;
-        streams_.end(event, passed, room_, [this](Given<Time> kept) { give(std::move(kept)); });
+        streams_.end(event, passed, room_, [this](Sending<Time> kept) { hand_over(std::move(kept)); });
     }
 
     // What an empty message takes from end to end: sizes begin with 0 where links are shared.

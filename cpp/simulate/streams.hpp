@@ -1,4 +1,4 @@
-// What ranks give to streams that keep their order, as TCP's do, one to each peer: all that goes to a peer
+// What ranks send by streams that keep their order, as TCP's do, one to each peer: all that goes to a peer
 // follows what went there before, and who asks or answers for a message waits for it.
 #pragma once
 
@@ -19,7 +19,7 @@ enum class Part : std::uint8_t { request, answer, message };
 
 // Of a message, and when it comes to its stream. What began later than `seen_s` is not ahead of it.
 template <class Time>
-struct Given {
+struct Sending {
     Event event;
     std::int32_t sender, receiver;
     Part part;
@@ -36,45 +36,45 @@ class Streams {
     void resize(std::size_t ranks, Room& room) { room.resize(passing_, ranks); }
 
     // Whether a message is ahead; it is kept until that has passed.
-    bool keep(const Given<Time>& given, Room& room) {
-        const auto stream = streams_.find(key(given.from(), given.to()));
-        if (stream == streams_.end() || !stream->second.is_ahead(given.seen_s)) return false;
-        room.take(1, sizeof(Given<Time>));
-        stream->second.kept.push_back(given);
+    bool keep(const Sending<Time>& sending, Room& room) {
+        const auto stream = streams_.find(key(sending.from(), sending.to()));
+        if (stream == streams_.end() || !stream->second.is_ahead(sending.seen_s)) return false;
+        room.take(1, sizeof(Sending<Time>));
+        stream->second.kept.push_back(sending);
         return true;
     }
 
     // How much of other streams is ahead in the adapter's queue, in seconds: at most `most_s` where one
     // stream passes, the less the more do, because each is paced by its part of the link (TCP small queues).
-    double others_s(const Given<Time>& given, double most_s, Room& room) const {
-        const std::vector<Passing>& all = passing_[static_cast<std::size_t>(given.from())];
+    double others_s(const Sending<Time>& sending, double most_s, Room& room) const {
+        const std::vector<Passing>& all = passing_[static_cast<std::size_t>(sending.from())];
         const auto together = static_cast<double>(all.size());
         const std::size_t end = std::min(all.size(), most);
         double left_s = 0;
         std::size_t seen = 0;
         for (; seen < end && left_s < most_s / together; ++seen)
-            if (const Passing& each = all[seen]; each.peer != given.to() && each.since_s <= given.seen_s)
-                left_s += std::max(each.takes_s - (given.seen_s - each.since_s) / together, 0.0);
+            if (const Passing& each = all[seen]; each.peer != sending.to() && each.since_s <= sending.seen_s)
+                left_s += std::max(each.takes_s - (sending.seen_s - each.since_s) / together, 0.0);
         room.look(seen);
         return together > 0 ? std::min(left_s, most_s / together) : 0;
     }
 
     // A message passes the link from then on, which it would take so long alone.
-    void begin(const Given<Time>& given, double takes_s, Room& room) {
-        const auto [stream, is_new] = streams_.try_emplace(key(given.sender, given.receiver));
+    void begin(const Sending<Time>& sending, double takes_s, Room& room) {
+        const auto [stream, is_new] = streams_.try_emplace(key(sending.sender, sending.receiver));
         if (is_new) room.take(1, stream_B);
-        stream->second.passing.push_back({given.event.slot, given.ready.s});
-        std::vector<Passing>& mine = passing_[static_cast<std::size_t>(given.sender)];
-        const auto slot = static_cast<std::size_t>(given.event.slot);
+        stream->second.passing.push_back({sending.event.slot, sending.ready.s});
+        std::vector<Passing>& mine = passing_[static_cast<std::size_t>(sending.sender)];
+        const auto slot = static_cast<std::size_t>(sending.event.slot);
         room.reach(place_, slot);
         place_[slot] = static_cast<std::uint32_t>(mine.size());
         room.reserve_next(mine);
-        mine.push_back({given.receiver, given.event.slot, given.ready.s, takes_s});
+        mine.push_back({sending.receiver, sending.event.slot, sending.ready.s, takes_s});
     }
 
-    // It has passed by then: calls `give` for what was kept behind it, in order, until another is ahead.
-    template <class Give>
-    void end(const Event& event, const Time& passed, Room& room, const Give& give) {
+    // It has passed by then: calls `hand_over` for what was kept behind it, in order, until another is ahead.
+    template <class HandOver>
+    void end(const Event& event, const Time& passed, Room& room, const HandOver& hand_over) {
         std::vector<Passing>& mine = passing_[static_cast<std::size_t>(event.rank)];
         const std::uint32_t place = place_[static_cast<std::size_t>(event.slot)];
         place_[static_cast<std::size_t>(mine.back().slot)] = place;
@@ -85,13 +85,13 @@ class Streams {
         stream.passing.erase(std::find_if(stream.passing.begin(), stream.passing.end(),
                                           [&event](const auto& each) { return each.first == event.slot; }));
         while (!stream.kept.empty() && !stream.is_ahead(std::max(stream.kept.front().seen_s, passed.s))) {
-            Given<Time> next = std::move(stream.kept.front());
+            Sending<Time> next = std::move(stream.kept.front());
             if (passed.s > next.ready.s) next.ready = passed;
             next.seen_s = next.ready.s;
             stream.kept.pop_front();
             room.look(1);
-            room.give(1, sizeof(Given<Time>));
-            give(std::move(next));
+            room.give(1, sizeof(Sending<Time>));
+            hand_over(std::move(next));
         }
         if (!stream.passing.empty() || !stream.kept.empty()) return;
         room.give(1, stream_B);
@@ -101,7 +101,7 @@ class Streams {
     template <class See>
     void each(const See& see) {
         for (auto& stream : streams_)
-            for (Given<Time>& given : stream.second.kept) see(given.ready);
+            for (Sending<Time>& sending : stream.second.kept) see(sending.ready);
     }
 
   private:
@@ -112,7 +112,7 @@ class Streams {
     };
     struct Stream {
         std::vector<std::pair<std::int32_t, double>> passing;  // slots, and since when: hardly ever several
-        std::deque<Given<Time>> kept;
+        std::deque<Sending<Time>> kept;
 
         bool is_ahead(double seen_s) const {
             return std::any_of(passing.begin(), passing.end(),

@@ -48,7 +48,7 @@ def node_tables(nodes: Nodes) -> Iterator[Table]:
             Column("package", lambda unit: str(unit[0].package)),
             Column("NUMA", lambda unit: str(unit[0].numa)),
             Column(
-                "CPUs and threads",
+                "CPU:rank.thread",
                 lambda unit, on=on: " ".join(  # type: ignore[misc]
                     f"{cpu.cpu}:{','.join(on.get(cpu.cpu, ()))}" for cpu in unit
                 ),
