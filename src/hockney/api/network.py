@@ -1,4 +1,4 @@
-"""Networks as graphs: their measures, what traffic does to them, maps of ranks, measured latencies by hops."""
+"""Networks as graphs: their measures, what traffic does to them, maps of ranks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,6 @@ from hockney.network.traffic.demands import traffics
 from hockney.network.traffic.effective import WAYS, effective_bisection
 from hockney.network.traffic.mapping import MapAnswer as MapAnswer
 from hockney.network.traffic.mapping import Situation, compare, read_map
-from hockney.network.traffic.measured import LocalityAnswer as LocalityAnswer
-from hockney.network.traffic.measured import (
-    by_hops,
-    hosts_of,
-    measured_pairs,
-    nodes_by_name,
-    read_nodes,
-    usual_variant,
-)
 from hockney.network.traffic.patterns import parse_pattern
 from hockney.network.traffic.study import TrafficAnswer as TrafficAnswer
 from hockney.network.traffic.study import default_routing, redrawn, spread_of_samples, study
@@ -36,14 +27,11 @@ from hockney.options.network import (
     SAMPLES,
     EffectiveOptions,
     GraphOptions,
-    LocalityOptions,
     MapOptions,
-    NamedTopology,
     Routed,
     TrafficOptions,
 )
 from hockney.progress import Progress
-from hockney.records.folder import Campaign
 from hockney.report.drawing import checked_ending, write_drawing
 from hockney.report.effective import ComputedShare, effective, findings
 from hockney.report.networks import draw
@@ -100,32 +88,6 @@ def network_map(routed: Routed, options: MapOptions, nodes: NodeChoice) -> MapAn
     return compare(
         situation, {str(options.mapping): read_map(options.mapping, situation)} if options.mapping else {}
     )
-
-
-def network_locality(options: LocalityOptions, on: NamedTopology) -> tuple[LocalityAnswer, list[str]]:
-    """Latencies of a campaign by hops, and warnings."""
-    graph, hosts = parse_spec(on.topology), options.hosts
-    campaign = Campaign.open(options.campaign)
-    variant = usual_variant(campaign)
-    size_B, pairs = measured_pairs(campaign, options.size_B, variant)
-    node_of = read_nodes(hosts, pairs, graph) if hosts else nodes_by_name(hosts_of(campaign.launches()), graph)
-    warnings = [*campaign.warnings]
-    if not hosts and len(node_of) < graph.nodes:
-        warnings.append(
-            f"{len(node_of)} hosts are taken to be the first of the {graph.nodes} nodes, in the order of their "
-            "names; --mapping says where they are"
-        )
-    latencies = by_hops(graph, pairs, node_of)
-    answer = LocalityAnswer(
-        topology=graph.spec,
-        bytes=size_B,
-        variant=variant,
-        hosts_from=str(hosts) if hosts else "order of their names",
-        nodes=dict(sorted(node_of.items(), key=lambda item: item[1])),
-        classes=latencies.classes(),
-        fit=latencies.fit(),
-    )
-    return answer, warnings
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from hockney.models.base import models
 from hockney.models.effects._scaffold import time
 from hockney.models.effects.base import Effect
 from hockney.network.topologies.base import Network
-from hockney.network.traffic.measured import HopLines, Pair, between_nodes, by_hops, hosts_of, nodes_by_name
+from hockney.network.traffic.measured import HopLines, between_nodes, links_between
 from hockney.records.record import Record
 from hockney.records.series import completed
 from hockney.units import grouped
@@ -48,18 +48,21 @@ def hops_effects(contents: Contents, network: Network) -> list[Effect]:
             continue
         time_s = completed(sizes := times.columns.to_numpy(float), times.to_numpy())
         sizes, time_s = (values[..., ~np.isnan(time_s).any(axis=0)] for values in (sizes, time_s))
-        pairs = [Pair((a, b), float(row[0])) for (a, b), row in zip(times.index, time_s, strict=True)]
-        latencies = by_hops(network, pairs, nodes_by_name(hosts_of(contents.launches), network))
+        apart = links_between(contents.launches, network)
+        hops = np.array([apart(*pair) for pair in times.index])
         named = dict(zip(("variant", "mpi", "mapping", "system"), where, strict=True))
         effect = Effect.model_validate({"effect": HOPS, "locality": "network", **named})
         effects.append(effect)
         effect.notes = [f"pairs of {sizes[0]:.0f} B on {network.spec}, hosts in the order of their names"]
-        fit, hops = latencies.fit(), latencies.hops
-        if fit.base_s is None or fit.per_hop_s is None:
-            effect.cannot_tell(fit.reason or "", "per_hop_s")
+        if len(np.unique(hops)) < 2:
+            apart_all = f"all {len(hops)} pairs are {hops[0]} hops apart: measure pairs at another distance"
+            effect.cannot_tell(apart_all, "per_hop_s")
             continue
-        effect.notes += filter(None, [fit.reason])
         lines = HopLines.fitted(hops, sizes, time_s)
+        if lines.per_hop.low is None:
+            effect.notes.append("two pairs make a line and no interval")
+        elif lines.per_hop.low <= 0:
+            effect.notes.append("the latency of a hop may be 0")
         for name, fitted in (("base_s", lines.base), ("per_hop_s", lines.per_hop)):
             effect.know(name, fitted.value, "s", fitted.low, fitted.high)
         for name, links in (("mean", hops.mean()), ("least", hops.min()), ("most", hops.max())):

@@ -12,9 +12,7 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.levels import Fitted, Words
 from hockney.machine.select import words
 from hockney.network.topologies.base import Network
-from hockney.network.traffic.base import Links
-from hockney.network.traffic.measured import hosts_of, nodes_by_name
-from hockney.network.traffic.walk import hops
+from hockney.network.traffic.measured import links_between
 from hockney.records.record import Record
 from hockney.records.series import completed
 from hockney.units import grouped
@@ -31,8 +29,7 @@ PLACES = ("hops", "package")
 def place_of(launches: Sequence[LaunchLine], network: Network | None) -> Callable[[Record], str]:
     """Where a record's pair is: between nodes its hops on `network`, inside one its package; "" where unknown."""
     at = {(launch.id, str(place.rank)): place for launch in launches for place in launch.ranks}
-    node_of = {} if network is None else nodes_by_name(hosts_of(launches), network)
-    links = hops(Links.of(network), np.arange(len(node_of))) if network is not None and node_of else None
+    links = None if network is None else links_between(launches, network)
 
     def place(record: Record) -> str:
         ends = [at[record.launch, end] for end in record.pair.split("-") if (record.launch, end) in at]
@@ -42,7 +39,7 @@ def place_of(launches: Sequence[LaunchLine], network: Network | None) -> Callabl
             and len(ends) == 2
             and all(end.host for end in ends)
         ):
-            return str(links[node_of[ends[0].host], node_of[ends[1].host]])
+            return str(links(ends[0].host, ends[1].host))
         packages = sorted({end.package for end in ends} if record.locality != "network" else ())
         return "-".join(map(str, packages)) if packages and packages[0] >= 0 else ""
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
-from hockney.fields import Argument, Option
+from hockney.fields import Option
 from hockney.network.node_choice import NodeChoice as NodeChoice
 from hockney.network.traffic.base import check_bytes
 from hockney.registry import unit_files
@@ -69,22 +69,6 @@ class EffectiveOptions(BaseModel, defer_build=True):
         Path | None, Option("Machine file with the effect `congestion`, measured on any numbers of ranks.")
     ] = None
     figure: Annotated[Path | None, Option()] = None
-
-
-class LocalityOptions(BaseModel, defer_build=True):
-    """Which latencies of a campaign, between which hosts."""
-
-    empty_means_default: ClassVar[bool] = True
-
-    campaign: Annotated[Path, Argument("Folder of `hockney measure` with ping-pongs between nodes.")]
-    hosts: Annotated[
-        Path | None,
-        Option("File with lines `host node`. [default: hosts in the order of their names]", flags=("--mapping",)),
-    ] = None
-    size_B: Annotated[
-        int | None,
-        Option("Size of the messages. [default: the smallest measured]", flags=("--bytes",), read=parse_bytes),
-    ] = None
 
 
 class MapOptions(BaseModel, defer_build=True):

@@ -78,10 +78,7 @@ parsers.register("campaign")(
             *("fit c -o m.json --json && show m.json --json", "fit c -o m.json && show m.json --format summary")
             * 4,
             *("evaluate c --json", "merge c c -o d --json", "measure -o c --resume --mpi no/such/prefix"),
-            *(
-                "network locality c --topology torus:2 --json",
-                "predict jacobi --size 48 --ranks 4 --table c --json",
-            ),
+            *("fit c --topology torus:2 -o m.json", "predict jacobi --size 48 --ranks 4 --table c --json"),
             "report c -o r.html --json",
         ),
         each=16,

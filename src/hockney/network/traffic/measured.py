@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,27 +14,16 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
 from hockney.network.traffic.base import Links
-from hockney.network.traffic.patterns import rank_number, read_lines
 from hockney.network.traffic.walk import hops
 from hockney.records.record import Record
 from hockney.statistics import t_reach
 
 if TYPE_CHECKING:
-    from hockney.records.folder import Campaign
-    from hockney.records.journal import LaunchLine
-
-if TYPE_CHECKING:
     import pandas as pd
 
+    from hockney.records.journal import LaunchLine
+
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two hosts and the median one-way time between them in seconds."""
-
-    hosts: tuple[str, str]
-    latency_s: float
 
 
 def between_nodes(records: Iterable[Record], launches: Iterable[LaunchLine]) -> pd.DataFrame:
@@ -55,33 +43,6 @@ def between_nodes(records: Iterable[Record], launches: Iterable[LaunchLine]) -> 
     ]
     frame = pd.DataFrame(rows, columns=["host", "other", "size_B", "time_s"])
     return frame.pivot_table("time_s", ["host", "other"], "size_B", "median")
-
-
-def usual_variant(campaign: Campaign) -> str:
-    """The default variant, or where none was measured the first by its name."""
-    names = {record.variant or "default" for record in campaign.records()}
-    return "default" if "default" in names else min(names, default="default")
-
-
-def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tuple[int, list[Pair]]:
-    """Ping-pongs between nodes of one size (None: the smallest measured), one for each pair of hosts.
-
-    RequestError where there are none, or as `between_nodes`.
-    """
-    records = (record for record in campaign.records() if (record.variant or "default") == variant)
-    times = between_nodes(records, campaign.launches())
-    sizes = [int(size) for size in times.columns.to_numpy()]
-    if not sizes or (size_B is not None and size_B not in sizes):
-        what = "between nodes" if size_B is None else f"of {size_B} B between nodes"
-        raise RequestError(
-            f"{campaign.path} has no ping-pong {what} with the variant {variant!r}",
-            f"there are: {', '.join(map(str, sizes))} B"
-            if sizes
-            else "measure some: `hockney measure --operation pingpong --locality network --pairs 20 …`",
-        )
-    size = sizes[0] if size_B is None else size_B
-    known_s = times[size].dropna()
-    return size, [Pair((a, b), time_s) for (a, b), time_s in zip(known_s.index, known_s.to_numpy(), strict=True)]
 
 
 def _hosts(launch: LaunchLine | None, pair: str) -> tuple[str, str]:
@@ -113,30 +74,11 @@ def nodes_by_name(hosts: set[str], network: Network) -> dict[str, int]:
     return {host: node for node, host in enumerate(sorted(hosts, key=key))}
 
 
-def read_nodes(path: Path, pairs: Sequence[Pair], network: Network) -> dict[str, int]:
-    """Lines `host node`. RequestError where a measured host is missing, or a node is not in the network."""
-    node_of: dict[str, int] = {}
-    for line, (host, node_text) in read_lines(path, ("host", "node")):
-        node = rank_number(node_text, path, line)
-        if node >= network.nodes:
-            raise RequestError(
-                f"{path}, line {line}: node {node} of {network.nodes}", f"nodes are 0 to {network.nodes - 1}"
-            )
-        node_of[host] = node
-    if missing := sorted({host for pair in pairs for host in pair.hosts} - set(node_of)):
-        raise RequestError(f"{path}: the measured host {missing[0]!r} has no node", "one line for each host")
-    return node_of
-
-
-@dataclass(frozen=True)
-class HopClass:
-    """Latencies of the pairs that are so many links apart."""
-
-    hops: int
-    pairs: int
-    least_s: float
-    median_s: float
-    largest_s: float
+def links_between(launches: Sequence[LaunchLine], network: Network) -> Callable[[str, str], int]:
+    """How many links are between two of the hosts of these launches, taken for the first nodes of `network`."""
+    node_of = nodes_by_name(hosts_of(launches), network)
+    apart = hops(Links.of(network), np.arange(len(node_of)))
+    return lambda host, other: int(apart[node_of[host], node_of[other]])
 
 
 @dataclass(frozen=True)
@@ -153,86 +95,6 @@ class FittedTime:
         return cls(
             float(value), *(None if math.isnan(reach) else float(end) for end in (value - reach, value + reach))
         )
-
-
-@dataclass(frozen=True)
-class Farthest:
-    """The hosts that are farthest apart: L of LogP is the largest latency of all pairs."""
-
-    hops: int
-    latency_s: float
-
-
-@dataclass(frozen=True)
-class HopFit:
-    """A line through latencies over hops, or why there is none."""
-
-    identifiable: bool
-    reason: str | None = None
-    base_s: FittedTime | None = None
-    per_hop_s: FittedTime | None = None
-    largest: Farthest | None = None
-
-
-@dataclass(frozen=True)
-class LocalityAnswer:
-    """Measured latencies by hops."""
-
-    topology: str
-    bytes: int
-    variant: str
-    hosts_from: str
-    nodes: dict[str, int]
-    classes: list[HopClass]
-    fit: HopFit
-
-
-@dataclass(frozen=True, eq=False)
-class ByHops:
-    """Latencies (pairs,) in seconds against hops (pairs,); `farthest`: the most hops between any two hosts."""
-
-    pairs: Sequence[Pair]
-    hops: NDArray[np.int64]
-    farthest: int
-
-    @property
-    def latency_s(self) -> Floats:
-        """(pairs,)."""
-        return np.array([pair.latency_s for pair in self.pairs])
-
-    def classes(self) -> list[HopClass]:
-        """The number of pairs by hops, with their least, median and largest latency."""
-        return [
-            HopClass(
-                int(distance),
-                len(latency_s),
-                float(latency_s.min()),
-                float(np.median(latency_s)),
-                float(latency_s.max()),
-            )
-            for distance in np.unique(self.hops)
-            for latency_s in [self.latency_s[self.hops == distance]]
-        ]
-
-    def fit(self) -> HopFit:
-        """latency = base + per_hop · hops by least squares, with 95 % intervals where the pairs support any.
-
-        Where all pairs are equally far apart, nothing is fitted, and `reason` says why.
-        """
-        if len(np.unique(self.hops)) < 2:
-            return HopFit(
-                False,
-                f"all {len(self.pairs)} pairs are {int(self.hops[0])} hops apart: "
-                "measure pairs at another distance",
-            )
-        line = HopLines.fitted(self.hops, np.zeros(1), self.latency_s[:, None])
-        reason = None
-        if line.per_hop.low is None:
-            reason = "two pairs make a line and no interval"
-        elif line.per_hop.low <= 0:
-            reason = "the latency of a hop may be 0"
-        farthest = Farthest(self.farthest, line.base.value + line.per_hop.value * self.farthest)
-        return HopFit(True, reason, line.base, line.per_hop, farthest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,12 +151,3 @@ class HopLines:
         mean = self.hops.mean()
         reach = math.hypot(self.mean_reach_s[0] / math.sqrt(len(self.hops) + 1), mean * self.per_hop_reach_s[0])
         return FittedTime.within(self.mean_s[0] - mean * self.per_hop_s[0], reach)
-
-
-def by_hops(network: Network, pairs: Sequence[Pair], node_of: Mapping[str, int]) -> ByHops:
-    """Pairs with the links between their nodes."""
-    nodes = np.unique(list(node_of.values()))
-    apart = hops(Links.of(network), nodes)
-    at = {host: int(np.searchsorted(nodes, node)) for host, node in node_of.items()}
-    between = np.array([apart[at[a], at[b]] for a, b in (pair.hosts for pair in pairs)], np.int64)
-    return ByHops(pairs, between, int(apart.max()))
