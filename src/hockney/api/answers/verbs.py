@@ -11,7 +11,7 @@ from hockney.api.answers.machine import ShowAnswer
 from hockney.api.installation import DoctorAnswer, Lab, LabDown
 from hockney.api.joined import ImportAnswer, MergeAnswer
 from hockney.api.measured import MeasureAnswer, MeasurePlanned
-from hockney.api.network import EffectiveBisectionAnswer, MapAnswer, NetworkAnswer, TrafficAnswer
+from hockney.api.network import EffectiveBisectionAnswer, NetworkAnswer, TrafficAnswer
 from hockney.api.pages import ReportAnswer
 from hockney.api.profiled import ProfiledRun
 from hockney.api.programs import ProgramPlanned, ProgramStudied
@@ -80,7 +80,6 @@ ANSWERS: dict[str, type | UnionType] = {
     "measure": MeasureAnswer | WrittenJobs | MeasurePlanned,
     "merge": MergeAnswer,
     "network effective-bisection": EffectiveBisectionAnswer,
-    "network map": MapAnswer,
     "network show": NetworkAnswer,
     "network traffic": TrafficAnswer,
     **{f"predict {name}": PredictedCollective for name in COLLECTIVES},
