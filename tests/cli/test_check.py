@@ -1,4 +1,4 @@
-"""`hockney check`: text, JSON, JUnit and exit codes, and what it refuses."""
+"""`hockney check`: text, JSON and exit codes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -131,23 +131,6 @@ def test_what_no_guideline_compares_is_compared_with_an_older_table() -> None:
     code, data = answer(*words)
     assert (code, data["compared"]) == (1, 0)
     assert data["against"]["slower"]
-
-
-@pytest.mark.usefixtures("tables")
-def test_a_document_that_cannot_be_written_is_refused_before_anything_is_measured() -> None:
-    campaign = Path("never-measured")
-    code, _, err = outcome("check", "slow.csv", "--confirm", campaign, "--junit", "no-folder/check.xml")
-    assert code not in (0, 1)
-    assert "no-folder" in err
-    assert not campaign.exists()
-
-
-@pytest.mark.usefixtures("tables")
-def test_junit_is_written() -> None:
-    assert outcome("check", "slow.csv", "--against", "good.csv", "--junit", "check.xml")[0] == 1
-    text = Path("check.xml").read_text(encoding="utf-8")
-    assert 'testsuite name="guidelines"' in text
-    assert 'testsuite name="regressions"' in text
 
 
 @pytest.mark.usefixtures("tables")

@@ -1,12 +1,11 @@
 // C = A + B of three-dimensional matrices that rank 0 holds: scattered, added, gathered, by collectives
 // alone.
 //
-//   app operation=sum3d ranks=4 nx=40 ny=30 nz=20 px=2 py=2 pz=1 split=balanced packed=0 seed=1 cycles=1
+//   app operation=sum3d ranks=4 nx=40 ny=30 nz=20 px=2 py=2 pz=1 split=balanced seed=1 cycles=1
 //       memory_bandwidth_B_per_s=1e10 repetitions=0 least_samples=6 budget_s=1 tolerance=0.01
 //
-// One repetition is `cycles` times both scatters, the sum and the gather; its time is that of one cycle.
-// `packed` is for blocks: rank 0 copies them together itself. The bandwidth is that of a simulated host; a
-// real one measures its own.
+// One repetition is `cycles` times both scatters, the sum and the gather; its time is that of one cycle. The
+// bandwidth is that of a simulated host; a real one measures its own.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -36,8 +35,8 @@ constexpr int triads = 15;
 // A triad is repeated until it has moved so many elements, or the clock would be too coarse for it.
 constexpr long least_moved = 1 << 20;
 
-enum Part { scatter_part, compute_part, gather_part, pack_part, parts };
-constexpr const char* part_names[parts] = {"scatter_s", "compute_s", "gather_s", "pack_s"};
+enum Part { scatter_part, compute_part, gather_part, parts };
+constexpr const char* part_names[parts] = {"scatter_s", "compute_s", "gather_s"};
 
 // Element `index` of matrix `which`, uniform in [−1, 1): any rank can tell what it should have got.
 double element(long seed, int which, long index) {
@@ -83,18 +82,11 @@ class Sum3d {
             throw BadRequest("cycles must be from 1 to " + std::to_string(most_cycles));
         bandwidth_B_per_s_ = request.real("memory_bandwidth_B_per_s");
         if (!(bandwidth_B_per_s_ > 0)) throw BadRequest("memory_bandwidth_B_per_s must be positive");
-        const long packed = request.whole("packed");
-        if (packed != 0 && (packed != 1 || !layout_.is_blocks()))
-            throw BadRequest("packed must be 0, or 1 for blocks");
         MPI_Comm_rank(comm, &rank_);
         mine_ = layout_.elements(rank_);
-        allocate(packed == 1);
-        if (!layout_.is_blocks())
-            transfer_ = sum3d::by_pieces(layout_, comm);
-        else if (packed)
-            transfer_ = sum3d::by_packing(layout_, buffer_.get(), 1 / bandwidth_B_per_s_, comm);
-        else
-            transfer_ = sum3d::by_datatypes(layout_, comm);
+        allocate();
+        transfer_ =
+            layout_.is_blocks() ? sum3d::by_datatypes(layout_, comm) : sum3d::by_pieces(layout_, comm);
         generate();
     }
 
@@ -169,37 +161,32 @@ class Sum3d {
         }
     }
 
-    void allocate(bool is_packed) {
+    void allocate() {
         const long whole = rank_ == 0 ? layout_.elements() : 0;
-        const double together =
-            3.0 * static_cast<double>(mine_) + (is_packed ? 4.0 : 3.0) * static_cast<double>(whole);
-        require_memory(together * sizeof(double), comm_);
+        require_memory(3.0 * static_cast<double>(mine_ + whole) * sizeof(double), comm_);
         a_ = reserved(whole);
         b_ = reserved(whole);
         c_ = reserved(whole);
-        buffer_ = reserved(is_packed ? whole : 0);
         a_part_ = reserved(mine_);
         b_part_ = reserved(mine_);
         c_part_ = reserved(mine_);
-        const bool is_fine = a_ && b_ && c_ && buffer_ && a_part_ && b_part_ && c_part_;
+        const bool is_fine = a_ && b_ && c_ && a_part_ && b_part_ && c_part_;
         require_all(is_fine, "constraint", "rank " + std::to_string(rank_) + " got no memory for its parts",
                     comm_);
     }
 
     void cycle(double* seconds) {
         const double start_s = now_s();
-        double packed_s = transfer_->scatter(a_.get(), a_part_.get());
-        packed_s += transfer_->scatter(b_.get(), b_part_.get());
+        transfer_->scatter(a_.get(), a_part_.get());
+        transfer_->scatter(b_.get(), b_part_.get());
         const double scattered_s = now_s();
         add(a_part_.get(), b_part_.get(), c_part_.get(), mine_);
         compute_simulated(summed_B * static_cast<double>(mine_) / bandwidth_B_per_s_);
         const double computed_s = now_s();
-        const double unpacked_s = transfer_->gather(c_part_.get(), c_.get());
-        const double gathered_s = now_s();
-        seconds[scatter_part] += scattered_s - start_s - packed_s;
+        transfer_->gather(c_part_.get(), c_.get());
+        seconds[scatter_part] += scattered_s - start_s;
         seconds[compute_part] += computed_s - scattered_s;
-        seconds[gather_part] += gathered_s - computed_s - unpacked_s;
-        seconds[pack_part] += packed_s + unpacked_s;
+        seconds[gather_part] += now_s() - computed_s;
     }
 
     long wrong_parts() const {
@@ -229,7 +216,7 @@ class Sum3d {
     double bandwidth_B_per_s_ = 0;
     int rank_ = 0;
     long mine_ = 0;
-    Memory a_, b_, c_, buffer_, a_part_, b_part_, c_part_;
+    Memory a_, b_, c_, a_part_, b_part_, c_part_;
     std::unique_ptr<Transfer> transfer_;
     std::vector<Sample> seconds_[parts];
 };

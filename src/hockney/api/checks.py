@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from hockney import writing
 from hockney.campaign.events import Watching
 from hockney.campaign.further import measure_into
 from hockney.campaign.plan import Plan
@@ -17,7 +16,6 @@ from hockney.check.answer import Against as Against
 from hockney.check.answer import CheckAnswer as CheckAnswer
 from hockney.check.cells import times_of
 from hockney.check.confirm import confirm, plan_of
-from hockney.check.junit import as_junit
 from hockney.check.study import Checked, study
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
@@ -28,15 +26,13 @@ from hockney.records.folder import Campaign
 
 
 def check(options: CheckOptions, watching: Watching, warn: Callable[[str], None]) -> CheckAnswer:
-    """Put guidelines to a campaign, a table or a machine file, and write the JUnit file asked for.
+    """Put guidelines to a campaign, a table or a machine file.
 
     `watching` draws what is measured with `confirm`; `warn` is told what a reader should know of the times.
     RequestError for options that mean nothing together, and where there is nothing to compare.
     """
     if options.trust and options.confirm is None:
         raise RequestError("--trust means nothing without --confirm", "leave it out")
-    if options.junit is not None:
-        writing.expect_writable(options.junit)
     now = source(options.campaign)
     sure, least = options.family_error, options.least_factor
     answer = CheckAnswer(None, None, str(options.campaign), sure, least)
@@ -57,9 +53,6 @@ def check(options: CheckOptions, watching: Watching, warn: Callable[[str], None]
     if options.against is not None:
         changes = against(now, source(options.against), family_error=sure, least_factor=least)
         answer = replace(answer, changes=changes, against=_against(str(options.against), changes))
-    if options.junit is not None:
-        findings = None if checked is None else checked.findings
-        writing.replace(options.junit, as_junit(findings, answer.changes))
     return answer
 
 

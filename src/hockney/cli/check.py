@@ -21,7 +21,7 @@ hockney measure --operation collectives --algorithm ours,default --launches {MAN
 hockney check c
 hockney check c --family-error 2% --guidelines split_in_parts,bcast_as_scatter_and_allgather
 hockney check c --confirm c-again
-hockney check new --against old --junit check.xml
+hockney check new --against old
 hockney check after.json --against before.json --json
 """,
 )

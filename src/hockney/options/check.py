@@ -60,5 +60,4 @@ class CheckOptions(BaseModel, defer_build=True):
         Field(gt=0, le=0.5),
     ] = 0.05
     least_factor: Annotated[float, Option("Ignore slowdowns up to this factor."), Field(ge=1, le=100)] = 1.05
-    junit: Annotated[Path | None, Option("Write the result as JUnit XML, too.")] = None
     trust: Annotated[bool, Option(flags=("--trust",))] = False

@@ -39,7 +39,6 @@ def test_a_run_is_checked_said_and_kept(mpi: Mpi, tmp_path: Path) -> None:
         "2",
         "--split",
         "blocks",
-        "--pack",
         "--repetitions",
         "6",
         "--iterations",
@@ -151,7 +150,6 @@ def test_loads_are_said_without_an_mpi(split: str) -> None:
         (["1", "1", "1", "--ranks", "2"], "no grid of 2 processes fits"),
         (["1", "1", "1", "--grid", "2x1x1"], "would get nothing"),
         (["5", "5", "5", "--ranks", "2", "--split", "rows"], "unknown --split"),
-        (["5", "5", "5", "--ranks", "2", "--pack"], "--pack means nothing"),
         (["5", "5", "5", "--ranks", "2", "--iterations", "0"], "--iterations"),
     ],
 )

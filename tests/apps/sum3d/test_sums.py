@@ -39,7 +39,6 @@ PARTS: dict[str, Any] = {
     "scatter_s": [6.0, 2.0],
     "compute_s": [1.0, 2.0],
     "gather_s": [2.0, 4.0],
-    "pack_s": [1.0, 0.0],
 }
 
 
@@ -55,14 +54,14 @@ def record() -> AppRecord:
     return app_run("sum3d", 2, 10.0, samples_s=[10.0], parameters=asked, answer=answer)
 
 
-PROBLEM = Sum3dProblem(Extents(12, 1, 1), Grid(2, 1, 1), "balanced", packed=False)
+PROBLEM = Sum3dProblem(Extents(12, 1, 1), Grid(2, 1, 1), "balanced")
 
 
 def test_a_summary_says_loads_and_shares() -> None:
     made = summary(record())
     assert made.loads == ["P. 0-1: 6"]
-    # Of 18 s of both ranks.
-    assert made.shares == pytest.approx({"scatter": 8 / 18, "compute": 3 / 18, "gather": 6 / 18, "pack": 1 / 18})
+    # Of 17 s of both ranks.
+    assert made.shares == pytest.approx({"scatter": 8 / 17, "compute": 3 / 17, "gather": 6 / 17})
 
 
 def test_shares_of_no_time_are_none_of_it() -> None:
@@ -72,12 +71,12 @@ def test_shares_of_no_time_are_none_of_it() -> None:
 
 
 def test_the_grid_is_chosen_where_none_is_asked_for() -> None:
-    made = Sum3dProblem.checked(Extents(5, 5, 1), 4, None, "blocks", packed=True)
-    assert made == Sum3dProblem(Extents(5, 5, 1), Grid(2, 2, 1), "blocks", packed=True)
+    made = Sum3dProblem.checked(Extents(5, 5, 1), 4, None, "blocks")
+    assert made == Sum3dProblem(Extents(5, 5, 1), Grid(2, 2, 1), "blocks")
     wanted = made.parameters(Sum3dStudy(seed=7, cycles=3, repetitions=2))
     assert (wanted["nx"], wanted["ny"], wanted["nz"]) == (5, 5, 1)
     assert (wanted["px"], wanted["py"], wanted["pz"]) == (2, 2, 1)
-    assert (wanted["packed"], wanted["seed"], wanted["cycles"], wanted["repetitions"]) == (1, 7, 3, 2)
+    assert (wanted["seed"], wanted["cycles"], wanted["repetitions"]) == (7, 3, 2)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from tests.runner.sessions import LIMIT_S, UNTIL, session_of, simulation_of
 
 from hockney.apps.stencil.grids import Grid, factorisations
-from hockney.apps.stencil.loads import loads
+from hockney.apps.stencil.loads import SPLITS, loads
+from hockney.apps.sum3d.answer import PARTS
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
 from hockney.runner.session import Refused, Session
@@ -24,17 +25,15 @@ GRIDS = {
     6: [Grid(6, 1, 1), Grid(1, 2, 3), Grid(3, 1, 2)],
     8: [Grid(2, 2, 2), Grid(1, 4, 2), Grid(1, 1, 8)],
 }
-WAYS = [("balanced", 0), ("cartesian", 0), ("blocks", 0), ("blocks", 1)]
 
 
-def ask(session: Session, grid: Grid, split: str, packed: int = 0, **other: Any) -> dict[str, Any]:
+def ask(session: Session, grid: Grid, split: str, **other: Any) -> dict[str, Any]:
     request: dict[str, Any] = {
         "operation": "sum3d",
         "ranks": grid.ranks,
         **{f"n{name}": cells for name, cells in zip("xyz", SIZE, strict=True)},
         **{f"p{name}": processes for name, processes in zip("xyz", grid, strict=True)},
         "split": split,
-        "packed": packed,
         "seed": 5,
         "cycles": 1,
         "memory_bandwidth_B_per_s": 1e10,
@@ -47,24 +46,14 @@ def ask(session: Session, grid: Grid, split: str, packed: int = 0, **other: Any)
 session, simulation = session_of(LAUNCHED), simulation_of(LAUNCHED)
 
 
-def check(session: Session, grid: Grid, split: str, packed: int) -> None:
-    answer = ask(session, grid, split, packed)
-    assert answer["verified"] is True, (grid, split, packed)
+def check(session: Session, grid: Grid, split: str) -> None:
+    answer = ask(session, grid, split)
+    assert answer["verified"] is True, (grid, split)
     assert answer["wrong_elements"] == 0
     assert answer["elements"] == loads(SIZE, grid, split)
     assert len(answer["samples_s"]) == 1
-    for part in (
-        "scatter_s",
-        "compute_s",
-        "gather_s",
-        "pack_s",
-        "memory_bandwidth_B_per_s",
-        "sum_bandwidth_B_per_s",
-    ):
+    for part in (*PARTS, "memory_bandwidth_B_per_s", "sum_bandwidth_B_per_s"):
         assert len(answer[part]) == grid.ranks
-    # Only rank 0 packs, and only where it was asked to.
-    assert (answer["pack_s"][0] > 0) == bool(packed)
-    assert set(answer["pack_s"][1:]) <= {0}
 
 
 @pytest.mark.parametrize(
@@ -72,31 +61,29 @@ def check(session: Session, grid: Grid, split: str, packed: int) -> None:
 )
 def test_every_element_arrives_whatever_the_grid(session: Session, ranks: int) -> None:
     for grid in GRIDS[ranks]:
-        for split, packed in WAYS:
-            check(session, grid, split, packed)
+        for split in SPLITS:
+            check(session, grid, split)
 
 
 @pytest.mark.simulated
 @pytest.mark.parametrize("ranks", sorted(GRIDS))
 def test_every_element_arrives_in_a_simulation(simulation: Session, ranks: int) -> None:
     for grid in factorisations(ranks):
-        for split, packed in WAYS:
-            check(simulation, grid, split, packed)
+        for split in SPLITS:
+            check(simulation, grid, split)
 
 
 @pytest.mark.simulated
 def test_a_simulated_sum_takes_what_its_memory_takes(simulation: Session) -> None:
-    answer = ask(simulation, Grid(2, 1, 1), "blocks", 1, nx=10, ny=10, nz=10, memory_bandwidth_B_per_s=1e6)
-    # 500 sums of 24 B; two matrices of 1000 elements packed and one unpacked, 16 B each. SMPI's clock
-    # takes 10 ns a reading.
+    answer = ask(simulation, Grid(2, 1, 1), "blocks", nx=10, ny=10, nz=10, memory_bandwidth_B_per_s=1e6)
+    # 500 sums of 24 B. SMPI's clock takes 10 ns a reading.
     assert answer["compute_s"] == pytest.approx([0.012, 0.012], abs=2e-8)
-    assert answer["pack_s"][0] == pytest.approx(0.048, abs=1e-7)
     assert answer["memory_bandwidth_B_per_s"] == [1e6, 1e6]
 
 
 def test_the_time_is_that_of_one_cycle(session: Session) -> None:
     answer = ask(session, Grid(1, 1, 1), "balanced", nx=64, ny=64, nz=64, cycles=20, repetitions=5)
-    parts_s = sum(answer[part][0] for part in ("scatter_s", "compute_s", "gather_s", "pack_s"))
+    parts_s = sum(answer[part][0] for part in PARTS)
     # Medians of the parts add up to that of the whole but for the clock and what interrupts: never to 20 times.
     assert 0.2 < parts_s / answer["time_s"] < 5
 
@@ -123,8 +110,6 @@ def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Se
         ({"split": "blocks", "ny": 1, "py": 2, "px": 1}, "more processes than elements along y"),
         ({"nx": 1, "ny": 1, "nz": 1}, "more ranks than elements"),
         ({"split": "rows"}, "split must be"),
-        ({"packed": 1}, "packed must be 0"),
-        ({"packed": 2, "split": "blocks"}, "packed must be 0"),
         ({"cycles": 0}, "cycles must be"),
         ({"memory_bandwidth_B_per_s": 0}, "must be positive"),
         ({"repetitions": -1}, "repetitions must be"),

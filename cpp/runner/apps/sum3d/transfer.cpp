@@ -3,14 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "../../clock.hpp"
-#include "../app.hpp"
-
 namespace hockney::sum3d {
 namespace {
-
-// Bytes that pass the memory for each element that is copied: read and written.
-constexpr double copied_B = 2 * sizeof(double);
 
 int rank_in(MPI_Comm comm) {
     int rank = 0;
@@ -30,14 +24,12 @@ class Pieces : public Transfer {
         }
     }
 
-    double scatter(const double* whole, double* part) override {
+    void scatter(const double* whole, double* part) override {
         MPI_Scatterv(whole, counts_.data(), offsets_.data(), MPI_DOUBLE, part, mine_, MPI_DOUBLE, 0, comm_);
-        return 0;
     }
 
-    double gather(const double* part, double* whole) override {
+    void gather(const double* part, double* whole) override {
         MPI_Gatherv(part, mine_, MPI_DOUBLE, whole, counts_.data(), offsets_.data(), MPI_DOUBLE, 0, comm_);
-        return 0;
     }
 
   private:
@@ -78,72 +70,20 @@ class Datatypes : public Transfer {
             if (block != MPI_DOUBLE) MPI_Type_free(&block);
     }
 
-    double scatter(const double* whole, double* part) override {
+    void scatter(const double* whole, double* part) override {
         MPI_Alltoallw(whole, of_whole_.data(), nothing_.data(), blocks_.data(), part, of_parts_.data(),
                       nothing_.data(), plain_.data(), comm_);
-        return 0;
     }
 
-    double gather(const double* part, double* whole) override {
+    void gather(const double* part, double* whole) override {
         MPI_Alltoallw(part, of_parts_.data(), nothing_.data(), plain_.data(), whole, of_whole_.data(),
                       nothing_.data(), blocks_.data(), comm_);
-        return 0;
     }
 
   private:
     MPI_Comm comm_;
     std::vector<int> nothing_, of_parts_, of_whole_;
     std::vector<MPI_Datatype> plain_, blocks_;
-};
-
-class Packed : public Transfer {
-  public:
-    Packed(const Layout& layout, double* buffer, double copy_s_per_B, MPI_Comm comm)
-        : layout_(layout),
-          buffer_(buffer),
-          copy_s_(copy_s_per_B * copied_B * static_cast<double>(layout.elements())),
-          is_root_(rank_in(comm) == 0),
-          pieces_(layout, comm) {}
-
-    double scatter(const double* whole, double* part) override {
-        const double packed_s = pack(
-            [whole](double* packed, long at, std::size_t cells) { std::copy_n(whole + at, cells, packed); });
-        pieces_.scatter(buffer_, part);
-        return packed_s;
-    }
-
-    double gather(const double* part, double* whole) override {
-        pieces_.gather(part, buffer_);
-        return pack([whole](const double* packed, long at, std::size_t cells) {
-            std::copy_n(packed, cells, whole + at);
-        });
-    }
-
-  private:
-    // `copy` is called for each row of each block, in the order in which they lie in the buffer.
-    template <class Copy>
-    double pack(const Copy& copy) {
-        if (!is_root_) return 0;
-        const double start_s = now_s();
-        double* packed = buffer_;
-        for (int rank = 0; rank < layout_.ranks(); ++rank) {
-            const Box box = layout_.box(rank);
-            for (long x = box.start[0]; x < box.start[0] + box.cells[0]; ++x)
-                for (long y = box.start[1]; y < box.start[1] + box.cells[1]; ++y) {
-                    const long at = (x * layout_.sizes()[1] + y) * layout_.sizes()[2] + box.start[2];
-                    copy(packed, at, static_cast<std::size_t>(box.cells[2]));
-                    packed += box.cells[2];
-                }
-        }
-        compute_simulated(copy_s_);
-        return now_s() - start_s;
-    }
-
-    const Layout& layout_;
-    double* buffer_;
-    double copy_s_;
-    bool is_root_;
-    Pieces pieces_;
 };
 
 }  // namespace
@@ -154,11 +94,6 @@ std::unique_ptr<Transfer> by_pieces(const Layout& layout, MPI_Comm comm) {
 
 std::unique_ptr<Transfer> by_datatypes(const Layout& layout, MPI_Comm comm) {
     return std::make_unique<Datatypes>(layout, comm);
-}
-
-std::unique_ptr<Transfer> by_packing(const Layout& layout, double* buffer, double copy_s_per_B,
-                                     MPI_Comm comm) {
-    return std::make_unique<Packed>(layout, buffer, copy_s_per_B, comm);
 }
 
 }  // namespace hockney::sum3d

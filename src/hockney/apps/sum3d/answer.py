@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney.records.answers import Answer
 
-PARTS = ("scatter_s", "compute_s", "gather_s", "pack_s")
+PARTS = ("scatter_s", "compute_s", "gather_s")
 
 
 class Sum3dAnswer(Answer):
@@ -16,13 +16,12 @@ class Sum3dAnswer(Answer):
     scatter_s: list[float]
     compute_s: list[float]
     gather_s: list[float]
-    pack_s: list[float]
     elements: list[int]
     wrong_elements: int = 0
     memory_bandwidth_B_per_s: list[float]
     sum_bandwidth_B_per_s: list[float]
 
     @property
-    def parts_s(self) -> dict[str, list[float]]:
-        """Each part's seconds by rank."""
-        return {name: getattr(self, name) for name in PARTS}
+    def parts_s(self) -> dict[str, float]:
+        """Seconds of all ranks together, by part."""
+        return {name.removesuffix("_s"): sum(getattr(self, name)) for name in PARTS}

@@ -59,13 +59,6 @@ class Sum3dStudy(BaseModel):
             show=",".join,
         ),
     ] = ["balanced"]
-    pack: Annotated[
-        bool,
-        Option(
-            "Copy each block into a buffer instead of using a datatype.",
-            flags=("--pack",),
-        ),
-    ] = False
     ranks: Annotated[int | None, Option("Number of ranks. [default: the cores of this host]"), Field(ge=1)] = None
     repetitions: Repetitions = None
     cycles: Annotated[
@@ -113,20 +106,20 @@ APP = App(
     run=Question(
         """C = A + B of random matrices that rank 0 holds: two scatters, the sum and a gather, by collectives.
 
-Says what each rank gets, mean and 95 % interval over the repetitions, and the shares of scatter, sum, gather
-and packing. Every element of the result is checked bitwise. Of several sizes, grids or splits there is a
+Says what each rank gets, mean and 95 % interval over the repetitions, and the shares of scatter, sum and
+gather. Every element of the result is checked bitwise. Of several sizes, grids or splits there is a
 table, and a test whether the grid matters.""",
         """
 hockney run sum3d 240 100 100 --ranks 2
 hockney run sum3d 2400 100 100 --grid 8x3x1 --split cartesian --repetitions 10 --iterations 50
 hockney run sum3d --size 240x100x100 --size 120x200x100 --ranks 4 --grid all --split balanced,cartesian -o sums
 hockney run sum3d 800 300 100 --grid 6x4x1 --split cartesian --dry-run
-hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi:cluster.xml
+hockney run sum3d 64 64 64 --ranks 8 --split blocks --mpi smpi:cluster.xml
 """,
         {"study": Sum3dStudy, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
     predict=Question(
-        "Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing.",
+        "Time of one cycle of `hockney run sum3d`, by part: scatters, the sum, the gather, and the order of blocks.",
         """
 hockney predict sum3d 2400 100 100 --ranks 24 --memory-bandwidth 10GB/s --locality cache
 hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memory-bandwidth 10GB/s --json

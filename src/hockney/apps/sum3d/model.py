@@ -61,7 +61,7 @@ def predict_sum3d(
     where others' caches hold what it writes: the memory's where it is not given.
 
     Scatter and gather are schedules of that name for blocks of the largest load, and rank 0's copy of its own
-    part. For `blocks` rank 0 also puts the elements of three matrices in order, by hand or in the datatype.
+    part. For `blocks` rank 0 also puts the elements of three matrices in order, in the datatype (`pack_s`).
 
     RequestError for what cannot be split, and for an algorithm that only one of the two has.
     """

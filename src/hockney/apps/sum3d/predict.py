@@ -74,7 +74,7 @@ def predict(_: Progress, case: Sum3dCase) -> PredictedSum:
         )
     costs = costs_of(machine_of(case), str(case.machine), case.size, case.locality, network)
     predicted = predict_sum3d(case.size, grid, case.split, costs, memory_B_per_s, algorithm=case.algorithm)
-    parts_s = {name: getattr(predicted, name) for name in PARTS}
+    parts_s = {name: getattr(predicted, name) for name in (*PARTS, "pack_s")}
     return PredictedSum(
         **vars(predicted),
         operation="sum3d",

@@ -138,10 +138,10 @@ def _problems(study: Sum3dStudy) -> list[Sum3dProblem]:
     for size, split, grid in product(sizes, dict.fromkeys(study.split), grids):
         try:
             of_ranks = ranks if grid is None else grid.ranks
-            problems.append(Sum3dProblem.checked(size, of_ranks or 1, grid, split, packed=study.pack))
+            problems.append(Sum3dProblem.checked(size, of_ranks or 1, grid, split))
         except RequestError:
             # Of all grids, those that fit are meant.
-            if named or split not in SPLITS or study.pack:
+            if named or split not in SPLITS:
                 raise
     if not problems:
         raise RequestError(f"no grid of {ranks} processes fits a matrix of {sizes[0]}", "ask for fewer ranks")

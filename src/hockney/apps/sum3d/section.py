@@ -35,14 +35,13 @@ def reported(record: AppRecord) -> ReportedRun:
     """A cycle; of a run that another program timed, its time alone."""
     problem = problem_of(record)
     parts_s = _parts_s(record)
-    total_s = sum(parts_s.values())
     return ReportedRun(
         record,
         problem=str(problem.size),
         grid=str(problem.grid),
-        way=problem.way,
+        way=problem.split,
         rate=problem.size.product / record.time_s / 1e6 if record.time_s else None,
-        communication=(parts_s["scatter_s"] + parts_s["gather_s"]) / total_s if total_s else None,
+        communication=_moving(parts_s) if sum(parts_s.values()) else None,
     )
 
 
@@ -69,8 +68,12 @@ def _parts_s(record: AppRecord) -> dict[str, float]:
     """Seconds of all ranks together, by part; nothing of a run that another program timed."""
     if "scatter_s" not in record.answer.as_said():
         return {}
-    answer = record.answer.read_as(Sum3dAnswer)
-    return {name: sum(of_ranks_s) for name, of_ranks_s in answer.parts_s.items()}
+    return record.answer.read_as(Sum3dAnswer).parts_s
+
+
+def _moving(parts_s: Mapping[str, float]) -> float:
+    """The share of scatters and gather."""
+    return (parts_s["scatter"] + parts_s["gather"]) / sum(parts_s.values())
 
 
 def section(runs: Runs) -> Contribution:
@@ -98,7 +101,7 @@ def findings(runs: Runs, compared: SumComparison) -> list[Finding]:
     """Whether the grid matters, and what share scatter and gather have."""
     answers = [(sentence, 0.6) for sentence in compared.sentences]
     several = [parts_s for run in runs.records if run.ranks > 1 and any((parts_s := _parts_s(run)).values())]
-    shares = [(each["scatter_s"] + each["gather_s"]) / sum(each.values()) for each in several]
+    shares = list(map(_moving, several))
     if shares:
         reach = f"{percent(min(shares))} to {percent(max(shares))} in {counted(len(shares), 'run')}"
         text = (

@@ -40,22 +40,14 @@ class Sum3dProblem:
     size: Extents
     grid: Grid
     split: str
-    packed: bool
 
     @classmethod
-    def checked(cls, size: Extents, ranks: int, grid: Grid | None, split: str, *, packed: bool) -> Sum3dProblem:
+    def checked(cls, size: Extents, ranks: int, grid: Grid | None, split: str) -> Sum3dProblem:
         """RequestError for a grid of another number of ranks, or one on which a process would get nothing."""
-        if packed and split != "blocks":
-            raise RequestError(f"--pack means nothing for --split {split}", "pieces are contiguous there")
         processes = grid or usual_grid(size, ranks, split)
         check_ranks(processes, [ranks])
         check(size, processes, split)
-        return cls(size, processes, split, packed)
-
-    @property
-    def way(self) -> str:
-        """How a run split the matrices."""
-        return f"{self.split}, packed" if self.packed else self.split
+        return cls(size, processes, split)
 
     def parameters(self, study: Sum3dStudy) -> Parameters:
         """The keys of cpp/runner/apps/sum3d.cpp."""
@@ -63,7 +55,6 @@ class Sum3dProblem:
             **dict(zip(("nx", "ny", "nz"), self.size, strict=True)),
             **dict(zip(("px", "py", "pz"), self.grid, strict=True)),
             "split": self.split,
-            "packed": int(self.packed),
             "seed": study.seed,
             "cycles": study.cycles,
             "memory_bandwidth_B_per_s": SIMULATED_B_PER_S,
@@ -75,7 +66,7 @@ def problem_of(record: AppRecord) -> Sum3dProblem:
     """What a run summed. KeyError, TypeError or ValueError where its parameters do not say it."""
     parameters = record.parameters
     split = str(parameters.get("split", parameters.get("algorithm", "balanced")))
-    return Sum3dProblem(cells_of(record), grid_of(record), split, bool(parameters.get("packed", 0)))
+    return Sum3dProblem(cells_of(record), grid_of(record), split)
 
 
 @dataclass(frozen=True)
@@ -106,7 +97,7 @@ def comparison(records: Sequence[AppRecord]) -> SumComparison:
         problem = problem_of(record)
         words = [str(problem.size), *(getattr(record, name) for name in telling)]
         words += [counted(record.ranks, "rank")] if len(ranks) > 1 else []
-        key = ", ".join(filter(None, words)), str(problem.grid), problem.way
+        key = ", ".join(filter(None, words)), str(problem.grid), problem.split
         runs.setdefault(key, []).append(record)
     sizes = list(dict.fromkeys(size for size, _, _ in runs))
     every = [
@@ -146,13 +137,12 @@ class Sum3dRun(AppRecord):
 def summary(record: AppRecord) -> Sum3dRun:
     """What a record says."""
     answer = record.answer.read_as(Sum3dAnswer)
-    parts_s = {name.removesuffix("_s"): sum(of_ranks_s) for name, of_ranks_s in answer.parts_s.items()}
-    total_s = sum(parts_s.values())
+    total_s = sum(answer.parts_s.values())
     return Sum3dRun(
         **dict(record),
         grid=str(problem_of(record).grid),
         loads=as_lines(answer.elements),
         statistics=run_statistics(record.samples_s),
-        shares={name: part_s / total_s if total_s else 0.0 for name, part_s in parts_s.items()},
+        shares={name: part_s / total_s if total_s else 0.0 for name, part_s in answer.parts_s.items()},
         said=answer,
     )

@@ -186,11 +186,6 @@ def effects_known(machine: Machine) -> list[str]:
     return sorted({*effect_models.names(), *(effect.effect for effect in machine.effects)})
 
 
-def restricted(views: Views, chosen: Sequence[View]) -> Views:
-    """The chosen views; the others are empty."""
-    return Views(**{name: views.of(name) for name in chosen})
-
-
 def parameter_line(name: str, parameter: Parameter) -> str:
     """`o_s = 0.3 µs (0.28 to 0.31 µs)`."""
     value = f"{name} = {stated(parameter)}"
