@@ -145,6 +145,8 @@ def of_runs(contents: Contents) -> Iterator[MeasuredTime]:
         where = f"{app.operation} on {app.ranks} rank{'s' * (app.ranks != 1)}"
         if cells := [str(app.parameters[name]) for name in ("nx", "ny", "nz") if name in app.parameters]:
             where += f", {'x'.join(cells)}"
+        if grid := [str(app.parameters[name]) for name in ("px", "py", "pz") if name in app.parameters]:
+            where += f", grid {'x'.join(grid)}"
         where += f", {app.parameters['exchange']}" if "exchange" in app.parameters else ""
         yield MeasuredTime(where, app.time_s, app.low_s, app.high_s, len(app.samples_s), disturbed)
     for effect in contents.effects:

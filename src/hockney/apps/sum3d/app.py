@@ -119,7 +119,7 @@ hockney run sum3d 64 64 64 --ranks 8 --split blocks --mpi smpi:cluster.xml
         {"study": Sum3dStudy, "launching": Annotated[AppLaunching, Without("ranks")]},
     ),
     predict=Question(
-        "Time of one cycle of `hockney run sum3d`, by part: scatters, the sum, the gather, and the order of blocks.",
+        "Time of one cycle of `hockney run sum3d`, by part: scatters, sum, gather, and the order of blocks.",
         """
 hockney predict sum3d 2400 100 100 --ranks 24 --memory-bandwidth 10GB/s --locality cache
 hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memory-bandwidth 10GB/s --json
