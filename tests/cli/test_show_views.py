@@ -90,7 +90,8 @@ def test_json_has_views_of_all(run: Run) -> None:
     found = run.answers("--view", "exact", "--operation", "bcast")
     assert found["entries"] == []
     (bcast,) = found["collectives"]
-    assert (bcast["operation"], list(bcast["views"])) == ("bcast", ["exact"])
+    said = [view for view, statements in bcast["views"].items() if statements]
+    assert (bcast["operation"], said) == ("bcast", ["exact"])
     assert [one["effect"] for one in run.answers()["effects"]] == ["matching", "injection"]
 
 

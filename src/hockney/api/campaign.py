@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hockney.api.machine import Machine
     from hockney.api.pages import Page
     from hockney.api.tuning import Tuning
+    from hockney.api.views import ShowAnswer
 
 Doing = Callable[[str], None]
 """Takes what is being done, in words."""
@@ -157,7 +158,7 @@ class FittedFile:
         return self.machine.provenance.noise
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> ShowAnswer:
         """The answer for `--json`."""
         from hockney.api.views import ShownMachine
         from hockney.report.views.sections import of_collectives, of_effects

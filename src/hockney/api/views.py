@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hockney.errors import RequestError
 from hockney.machine.build import reviewed
@@ -20,8 +19,9 @@ from hockney.options.show import ShowOptions
 from hockney.records.contents import is_measured
 from hockney.report.tables import Table
 from hockney.report.views.in_short import as_summary
-from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
-from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
+from hockney.report.views.modelled import ShowAnswer as ShowAnswer
+from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen
+from hockney.report.views.render_views import sections_latex, sections_tables, sections_text
 from hockney.report.views.sections import (
     ModelSection,
     effects_known,
@@ -74,21 +74,9 @@ class ShownMachine:
         return [*as_tables(self._bare), *sections_tables([*self.fits, *self.more], self._usual)]
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> ShowAnswer:
         """The answer for `--json`."""
-        views, data = self.views or VIEWS, overview(self.part)
-        # In the order of `of_fits`: entry by entry, model by model.
-        models = [model for entry in data["entries"] for model in entry["models"].values()] if self.fits else []
-        for model, section in zip(models, sections_data(self.fits, views), strict=True):
-            model["views"] = section["views"]
-        effects = [section for section in self.more if "effect" in section.data]
-        collectives = [section for section in self.more if "operation" in section.data]
-        return {
-            "machine": str(self.path),
-            **data,
-            "effects": sections_data(effects, views),
-            "collectives": sections_data(collectives, views),
-        }
+        return ShowAnswer.of(str(self.path), self.part, self.fits, self.more, self.views or VIEWS)
 
 
 @dataclass(frozen=True)

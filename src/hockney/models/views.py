@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -118,3 +119,7 @@ class Views(BaseModel):
     def of(self, view: View) -> list[Statement]:
         """The statements of one view."""
         return list(getattr(self, view))
+
+    def only(self, chosen: Sequence[View]) -> Views:
+        """The chosen views; the others are empty."""
+        return Views(**{view: self.of(view) for view in chosen})

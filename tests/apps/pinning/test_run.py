@@ -40,7 +40,7 @@ def test_plan_without_an_mpi(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--dry-run"], "needs a wish"),
+        (["--dry-run"], "none is named"),
         (["--spread", "core", *NODE], "--node is for plans"),
         (["--spread", "core", "--map-by", "socket"], "says where ranks go"),
         (["--spread", "moon", "--dry-run"], "unknown spread"),

@@ -1,26 +1,26 @@
-"""A machine as text, tables, LaTeX and data; expected strings are worked out from the numbers of the fixture."""
+"""A machine as text, tables, LaTeX and answer; what is expected follows from the fixture."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 from tests.capabilities import lacking
-from tests.factories import version_1
+from tests.factories import not_none, version_1
 from tests.processes import captured
 
 from hockney.machine.file import Machine
 from hockney.machine.provenance import warnings_of
 from hockney.machine.select import matching
+from hockney.models.views import VIEWS
 from hockney.report.views.in_short import as_summary
+from hockney.report.views.modelled import ShowAnswer
 from hockney.report.views.render import (
     as_formulas,
     as_latex,
     as_tables,
     chosen,
-    overview,
 )
 
 
@@ -100,21 +100,21 @@ def test_the_latex_document_compiles(machine: Machine, tmp_path: Path) -> None:
     expect_compiled(tmp_path, as_latex(machine))
 
 
-def test_overview_is_json_with_units_in_its_names(machine: Machine) -> None:
-    data = json.loads(json.dumps(overview(machine), allow_nan=False))
-    entry = data["entries"][0]
-    assert (entry["operation"], entry["locality"], entry["smallest_B"], entry["largest_B"]) == (
+def test_the_answer_has_each_model_with_its_formula(machine: Machine) -> None:
+    data = ShowAnswer.of("file", machine, [], [], VIEWS)
+    entry = data.entries[0]
+    assert (entry.operation, entry.locality, entry.smallest_B, entry.largest_B) == (
         "pingpong",
         "package",
         0,
-        1048576,
+        2**20,
     )
-    fit = entry["models"]["piecewise"]
-    assert fit["latency_s"]["value"] == 2e-7
-    assert fit["bandwidth_B_per_s"]["value"] == pytest.approx(12.5e9)
-    assert fit["formula"][0] == "T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)"
-    assert data["warnings"] == warnings_of(machine)
-    assert len(data["warnings"]) == 1
+    fit = entry.models["piecewise"]
+    assert fit.latency_s.value == 2e-7
+    assert not_none(fit.bandwidth_B_per_s).value == pytest.approx(12.5e9)
+    assert fit.formula[0] == "T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)"
+    assert data.warnings == warnings_of(machine)
+    assert len(data.warnings) == 1
 
 
 def test_an_eager_limit_of_nothing_is_a_limit(machine: Machine) -> None:

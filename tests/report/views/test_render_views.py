@@ -1,8 +1,7 @@
-"""Sections as text, tables, LaTeX and data."""
+"""Sections as text, tables, LaTeX and answers."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,10 @@ from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, Views
+from hockney.report.views.modelled import ShowAnswer
 from hockney.report.views.render import as_latex
 from hockney.report.views.render_views import (
     latex_words,
-    sections_data,
     sections_latex,
     sections_tables,
     sections_text,
@@ -94,14 +93,10 @@ def test_tables_have_statements_parameters_and_points(machine: Machine) -> None:
 
 
 def test_data_have_everything_and_only_the_views_asked_for(machine: Machine) -> None:
-    effects = json.loads(json.dumps(sections_data(of_effects(machine), ["exact"]), allow_nan=False))
-    assert effects[0]["views"] == {
-        "exact": [
-            {"text": "o(n) = 0.3 µs", "latex": r"o(n) = 0.3\,\mu\mathrm{s}", "where": "n ≤ 4 KiB", "source": ""}
-        ]
-    }
-    assert effects[0]["parameters"]["o_s"]["low"] == 2.8e-7
-    assert effects[1]["not_measurable"] == "there is no second node"
+    overlap, injection = ShowAnswer.of("file", machine, [], everything(machine), ["exact"]).effects
+    assert overlap.views == Views(exact=machine.effects[0].views.exact)
+    assert overlap.parameters["o_s"].low == 2.8e-7
+    assert injection.not_measurable == "there is no second node"
 
 
 def test_words_for_latex() -> None:
@@ -119,5 +114,9 @@ def test_the_document_of_all_models_compiles(machine: Machine, tmp_path: Path) -
 def test_a_fitted_formula_is_never_called_exact() -> None:
     views = Views(exact=[Statement(text="T(P) = 2 µs", latex="")])
     for is_fitted, word in ((False, "exact"), (True, "fitted")):
-        text = sections_text([ModelSection("bcast", views, {}, is_fitted=is_fitted)], ["exact"], False)
+        text = sections_text(
+            [ModelSection("bcast", views, CollectiveModel(operation="bcast"), is_fitted=is_fitted)],
+            ["exact"],
+            False,
+        )
         assert f"  {word}: T(P) = 2 µs" in text

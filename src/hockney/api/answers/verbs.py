@@ -7,7 +7,6 @@ from types import UnionType
 
 from pydantic.json_schema import JsonSchemaValue
 
-from hockney.api.answers.machine import ShowAnswer
 from hockney.api.installation import DoctorAnswer, Lab, LabDown
 from hockney.api.joined import ImportAnswer, MergeAnswer
 from hockney.api.measured import MeasureAnswer, MeasurePlanned
@@ -26,7 +25,7 @@ from hockney.api.schedules import (
     VerifyAnswer,
 )
 from hockney.api.simulations import SimulatedCollective, SimulatedGoal
-from hockney.api.views import RunWarnings
+from hockney.api.views import RunWarnings, ShowAnswer
 from hockney.apps.cg.run import CgRuns
 from hockney.apps.jacobi.predict import FormulaGrids
 from hockney.apps.jacobi.run import JacobiRuns

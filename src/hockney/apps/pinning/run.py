@@ -141,7 +141,7 @@ def _seen(record: AppRecord, planned: PinningPlan | None) -> PinnedRun:
 def _check(wish: WishOptions, launching: PinningLaunching) -> None:
     """RequestError for options that mean nothing together, before anything is launched."""
     if wish.plan and not wish.spread:
-        raise RequestError("--dry-run plans where ranks go, and nothing says where", f"add --spread {listed(SPREADS)}")
+        raise RequestError("--dry-run plans a placement, and none is named", f"add --spread {listed(SPREADS)}")
     if wish.topology and not wish.plan:
         raise RequestError("--node is for plans; a run takes the machine as it is", "add --dry-run")
     if wish.spread and (launching.map_by, launching.bind_to) != ("core", "core"):

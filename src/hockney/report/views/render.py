@@ -1,31 +1,23 @@
-"""A machine as formulas, tables and LaTeX, and the same content as plain data."""
+"""A machine as formulas, tables and LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import (
     OVERSUBSCRIBED,
-    bandwidth,
     formulas,
-    latency,
     latex,
     latex_text,
     published,
 )
 from hockney.machine.levels import level_remark
-from hockney.machine.provenance import warnings_of
-from hockney.machine.select import titles, words
-from hockney.models.base import Fit
+from hockney.machine.select import titles
 from hockney.models.effects.base import Cell
 from hockney.report.tables import NONE, Table, named, quality, regimes
-
-Data = dict[str, Any]
-"""What JSON holds of a model; its type is in `api.answers.machine`."""
 
 
 def chosen(machine: Machine, model: str) -> Machine:
@@ -46,19 +38,6 @@ def _only(machine: Machine, model: Callable[[Entry], str | None]) -> Machine:
         for entry in machine.point_to_point
     ]
     return machine.model_copy(update={"point_to_point": entries})
-
-
-def overview(machine: Machine) -> Data:
-    """The data that `fit --json` and `show --json` print: every entry with its models, without the points."""
-    return {
-        "schema_version": machine.schema_version,
-        "hockney_version": machine.hockney_version,
-        "created": machine.created,
-        "system": machine.system.name,
-        "mpi": [library.model_dump(mode="json") for library in machine.mpi],
-        "entries": [_entry_data(entry) for entry in machine.point_to_point],
-        "warnings": warnings_of(machine),
-    }
 
 
 def _titled(machine: Machine) -> Iterator[tuple[Entry, str]]:
@@ -105,41 +84,6 @@ def as_tables(machine: Machine) -> Iterator[Table]:
         for kind in (regimes, quality, named):
             if entry.fits and (table := kind(entry)) is not None:
                 yield replace(table, caption=f"{heading}{remark}\n{table.caption}")
-
-
-def _entry_data(entry: Entry) -> Data:
-    points = entry.measurements.points
-    return {
-        **words(entry),
-        "pairs_measured": entry.pairs,
-        "points": len(points),
-        "smallest_B": points[0].size_B if points else None,
-        "largest_B": points[-1].size_B if points else None,
-        "source": entry.source,
-        "eager_limit_B": entry.eager_limit_B,
-        "oversubscribed": entry.oversubscribed,
-        "models": {name: _fit_data(entry, fit) for name, fit in entry.fits.items()},
-        "notes": entry.notes,
-        **levels_data(entry),
-    }
-
-
-def levels_data(entry: Entry) -> Data:
-    """The level of an entry, and what the others would change, as plain data."""
-    others = [other.model_dump(mode="json", include={"level", "times_as_long"}) for other in entry.other_levels]
-    return {"level": None if entry.level is None else entry.level.model_dump(mode="json"), "other_levels": others}
-
-
-def _fit_data(entry: Entry, fit: Fit) -> Data:
-    rate = bandwidth(entry, fit)
-    data = fit.model_dump(mode="json", exclude={"model"})
-    return {
-        "formula": formulas(fit),
-        "latex": latex(fit),
-        "latency_s": latency(fit).model_dump(mode="json"),
-        "bandwidth_B_per_s": None if rate is None else rate.model_dump(mode="json"),
-        **data,
-    }
 
 
 def cell(value: Cell) -> str:

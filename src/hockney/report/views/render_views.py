@@ -1,4 +1,4 @@
-"""Sections of `hockney show` as text, tables, LaTeX and data."""
+"""Sections of `hockney show` as text, tables and LaTeX."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hockney.machine.formula import interval, latex_text, stated
 from hockney.models.views import SYMBOLS, VIEWS, Statement, View
 from hockney.report.tables import Table
-from hockney.report.views.render import Data, cell
+from hockney.report.views.render import cell
 from hockney.report.views.sections import ModelSection, parameter_line
 
 _DASHES = {"—": "---", "–": "--", "…": r"\dots{}", "’": "'"}
@@ -89,17 +89,3 @@ def _statements(section: ModelSection, views: Sequence[View]) -> list[tuple[str,
     """Those of the views, then those that are printed."""
     statements = [(section.word(view), statement) for view in views for statement in section.views.of(view)]
     return [*statements, *(("as printed", statement) for statement in section.as_printed)]
-
-
-def sections_data(sections: Sequence[ModelSection], views: Sequence[View]) -> list[Data]:
-    """The data that `--json` prints: all data of each section, with the given views."""
-    return [
-        {
-            **section.data,
-            "views": {
-                view: [statement.model_dump(mode="json") for statement in section.views.of(view)]
-                for view in views
-            },
-        }
-        for section in sections
-    ]

@@ -16,17 +16,16 @@ from hockney.models.effects.base import Cell, Effect, effect_models
 from hockney.models.views import Statement, View, Views
 from hockney.records.statistic import BY_NAME
 from hockney.report.views.fit_views import views_of
-from hockney.report.views.render import Data
 from hockney.units import counted, percent
 
 
 @dataclass(frozen=True)
 class ModelSection:
-    """A model in four views; `data` is for `--json`, and `lines` hold notes, or why there is no model."""
+    """A model in four views; `lines` hold notes, or why there is no model."""
 
     heading: str
     views: Views
-    data: Data
+    of: Fit | Effect | CollectiveModel
     parameters: dict[str, Parameter] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     as_printed: list[Statement] = field(default_factory=list)
@@ -41,7 +40,7 @@ class ModelSection:
 
 
 def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSection]:
-    """Sections on every fit of every entry; their data are the views."""
+    """Sections on every fit of every entry."""
     sections = []
     entries = machine.point_to_point
     for entry, of in zip(entries, titles(entries), strict=True):
@@ -55,7 +54,7 @@ def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSect
                 ModelSection(
                     heading,
                     views,
-                    views.model_dump(mode="json"),
+                    fit,
                     lines=lines,
                     missing=_no_bounds(fit),
                     is_fitted=fit.quality is not None,
@@ -110,11 +109,10 @@ def _of_effect(effect: Effect, among: Sequence[Effect]) -> ModelSection:
     lines += effect.notes
     if effect.source:
         lines.append(f"published: {effect.source}")
-    data = effect.model_dump(mode="json")
     return ModelSection(
         heading,
         effect.views,
-        data,
+        effect,
         effect.parameters,
         lines,
         points=effect.points,
@@ -141,7 +139,7 @@ def _of_model(model: CollectiveModel, among: Sequence[CollectiveModel]) -> Model
     return ModelSection(
         collective_title(model, among),
         model.views,
-        model.model_dump(mode="json"),
+        model,
         model.parameters,
         lines,
         model.as_printed,
