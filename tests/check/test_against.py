@@ -11,7 +11,6 @@ import pytest
 from tests.check.planted import MPIS, Measured, consistent, frame
 
 from hockney.check.against import Changes, against
-from hockney.check.shown import changes_lines
 from hockney.errors import RequestError
 from hockney.records.contents import Contents
 from hockney.records.levels import Level
@@ -63,7 +62,7 @@ def test_our_own_schedules_are_the_yardstick_and_no_finding() -> None:
     changes = compare(*both)
     assert (changes.of("slower"), {change.verdict for change in changes.yardstick}) == ([], {"slower"})
     assert {change.where.split(",")[0] for change in changes.yardstick} == {"bcast binomial"}
-    (line,) = (line for line in changes_lines(changes) if "yardstick" in line)
+    (line,) = (line for line in changes.lines() if "yardstick" in line)
     assert f"of our own schedules {len(changes.yardstick)} of {len(changes.yardstick)} became slower" in line
     # What another program calls so is an algorithm of the library.
     others = compare(*(side.assign(source="pico") for side in both))

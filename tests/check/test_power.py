@@ -10,7 +10,6 @@ from tests.factories import not_none
 
 from hockney.check.judge import LEAST_LAUNCHES, JudgedRatios, comparisons, judge
 from hockney.check.power import FACTOR, FOUND, Power, power
-from hockney.check.shown import checked_lines
 from hockney.check.study import study
 
 FAMILY_ERROR, LEAST_FACTOR = 0.02, 1.05
@@ -90,7 +89,7 @@ def test_too_few_launches_find_nothing() -> None:
 def test_where_nothing_can_be_found_that_is_said() -> None:
     made = study(times(equal, launches=LEAST_LAUNCHES, noise=Made(own=3.0)))
     assert not_none(made.power).median_factor is None
-    assert "× more than 100 in a typical comparison" in "\n".join(checked_lines(made, []))
+    assert "× more than 100 in a typical comparison" in "\n".join(made.lines())
 
 
 @pytest.mark.parametrize("least_factor", [FACTOR, 1.5])
@@ -100,20 +99,20 @@ def test_nothing_is_said_of_a_factor_that_is_no_violation(least_factor: float) -
     assert made.power.found_share is None
     assert made.power.launches is None
     assert not_none(made.power.median_factor) > least_factor
-    assert f"a factor of {FACTOR:g}" not in "\n".join(checked_lines(made, []))
+    assert f"a factor of {FACTOR:g}" not in "\n".join(made.lines())
     few = study(times(equal, launches=LEAST_LAUNCHES - 1), least_factor=least_factor)
-    assert f"most factors of {FACTOR:g}" not in "\n".join(checked_lines(few, []))
+    assert f"most factors of {FACTOR:g}" not in "\n".join(few.lines())
 
 
 def test_from_how_many_launches_on_each_finds_the_factor() -> None:
     made = study(times(equal, launches=12))
     assert made.power is not None
     assert made.power.found_share is not None
-    assert f"all need about {made.power.launches} launches." in "\n".join(checked_lines(made, []))
+    assert f"all need about {made.power.launches} launches." in "\n".join(made.lines())
     wide = study(times(equal, launches=LEAST_LAUNCHES, noise=Made(own=3.0)))
-    assert "noise does not average out in any reasonable time" in "\n".join(checked_lines(wide, []))
+    assert "noise does not average out in any reasonable time" in "\n".join(wide.lines())
     few = study(times(equal, launches=LEAST_LAUNCHES - 1))
-    assert "stay undecided: `hockney measure --launches 10 …`" in "\n".join(checked_lines(few, []))
+    assert "stay undecided: `hockney measure --launches 10 …`" in "\n".join(few.lines())
 
 
 @pytest.mark.thorough

@@ -9,7 +9,6 @@ from tests.check.planted import MPIS, RANKS, SIZES, Measured, frame, times, true
 from tests.factories import not_none, refusing
 
 from hockney.check.cells import times_in
-from hockney.check.shown import checked_lines
 from hockney.check.study import bounds, study
 from hockney.errors import RequestError
 
@@ -115,7 +114,7 @@ def test_the_statistic_of_most_operations_counts_and_others_are_named() -> None:
     assert {cell.call.statistic for cell in times_in(most).cells} == {"completion"}
     checked = study(times_in(most))
     assert checked.of_other_statistics == ("bcast",)
-    assert "another statistic than the rest: bcast" in "\n".join(checked_lines(checked, []))
+    assert "another statistic than the rest: bcast" in "\n".join(checked.lines())
     # In part, too.
     some = pd.concat([table[table["ranks"] == RANKS[0]], mean[mean["ranks"] != RANKS[0]]], ignore_index=True)
     assert "bcast" in times_in(some).of_other_statistics

@@ -8,6 +8,7 @@ from .apps import run_application as run_application
 from .campaign import Campaign as Campaign
 from .campaign import fit_to_file as fit_to_file
 from .checks import Against as Against
+from .checks import Changes as Changes
 from .checks import CheckAnswer as CheckAnswer
 from .checks import QuantityChange as QuantityChange
 from .checks import check as check

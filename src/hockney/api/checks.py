@@ -10,8 +10,9 @@ from hockney.campaign.events import Watching
 from hockney.campaign.further import measure_into
 from hockney.campaign.plan import Plan
 from hockney.campaign.trust import doubt
-from hockney.check.against import Changes, against, source
+from hockney.check.against import Changes as Changes
 from hockney.check.against import QuantityChange as QuantityChange
+from hockney.check.against import against, source
 from hockney.check.answer import Against as Against
 from hockney.check.answer import CheckAnswer as CheckAnswer
 from hockney.check.cells import times_of

@@ -8,6 +8,7 @@ what became faster has the same test, turned round, and a correction of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from hockney.check.advised import MOST_ROWS
 from hockney.check.cells import LaunchTimes, TimedCall, counterparts, times_of
 from hockney.check.judge import LEAST_LAUNCHES, holm, steady
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
@@ -35,7 +37,7 @@ from hockney.report.views.judgement import Measured, p_value
 from hockney.report.views.quantity import QuantityComparison
 from hockney.schedule.catalogue import algorithms
 from hockney.statistics import TAILS
-from hockney.units import format_bytes
+from hockney.units import counted, format_bytes
 
 Verdict = Literal["slower", "faster", "not slower", "undecided"]
 SLOWER_IF_LARGER: Mapping[str, bool] = {"s": True, "s/B": True, "B/s": False, "1/s": False}
@@ -79,6 +81,40 @@ class Changes:
     def of(self, verdict: Verdict) -> list[QuantityChange]:
         """The changes with that verdict."""
         return [change for change in self.changes if change.verdict == verdict]
+
+    @property
+    def outcome(self) -> str:
+        """How many became slower, how many faster, and by how much at most."""
+        counts = Counter(change.verdict for change in self.changes)
+        undecided = counts["undecided"]
+        return (
+            f"{_moved(self.changes)}. {counts['not slower']} did not become slower, "
+            f"{undecided} {'is' if undecided == 1 else 'are'} undecided."
+        )
+
+    def lines(self) -> Iterator[str]:
+        """What there is to say below the tables of what is slower and what is faster."""
+        if any(change.verdict in ("slower", "faster") for change in self.yardstick):
+            yield (
+                f"The yardstick moved: of our own schedules {_moved(self.yardstick)}. "
+                "Messages or the machine changed there, not the library's choices."
+            )
+        if wide := sum(not change.why for change in self.of("undecided")):
+            yield f"{counted(wide, 'change')} within the noise between launches: use more launches."
+        for reason in dict.fromkeys(change.why for change in self.changes if change.why):
+            yield f"not judged: {reason}"
+        if self.missing:
+            yield f"only in the older: {'; '.join(self.missing[:MOST_ROWS])}"
+
+
+def _moved(changes: Sequence[QuantityChange]) -> str:
+    """How many of them became slower and faster, and by how much at most."""
+    said = []
+    for verdict, power in (("slower", 1), ("faster", -1)):
+        factors = [(change.factor or 1.0) ** power for change in changes if change.verdict == verdict]
+        said.append((len(factors), f" (up to × {max(factors):.2f})" if factors else ""))
+    (slower, most_slower), (faster, most_faster) = said
+    return f"{slower} of {len(changes)} became slower{most_slower}, {faster} faster{most_faster}"
 
 
 Source = Contents | Machine

@@ -10,13 +10,6 @@ from pydantic import Field
 
 from hockney.check.against import Changes, QuantityChange
 from hockney.check.power import Power
-from hockney.check.shown import (
-    changes_lines,
-    changes_verdict,
-    checked_lines,
-    verdict,
-    worst_of_calls,
-)
 from hockney.check.study import Checked, GuidelineFinding
 
 
@@ -70,30 +63,3 @@ class CheckAnswer:
     def tells_nothing(self) -> bool:
         """Whether guidelines were compared, and launches tell nothing of any."""
         return bool(self.compared) and not self.violated and not self.kept
-
-    @property
-    def guideline_verdict(self) -> str:
-        """What guidelines come to, in a line; empty where none was asked for."""
-        return "" if self.guidelines_checked is None else verdict(self.guidelines_checked, self.violations or ())
-
-    @property
-    def worst_of_calls(self) -> list[tuple[GuidelineFinding, int]]:
-        """Of each violated call and size the worst comparison, and the number of others."""
-        return worst_of_calls(self.violations or ())
-
-    @property
-    def guideline_lines(self) -> list[str]:
-        """What there is to say of guidelines below a table of violations."""
-        if self.guidelines_checked is None:
-            return []
-        return list(checked_lines(self.guidelines_checked, self.violations or ()))
-
-    @property
-    def change_verdict(self) -> str:
-        """What became slower and faster, in a line; empty where nothing was compared with."""
-        return "" if self.changes is None else changes_verdict(self.changes)
-
-    @property
-    def change_lines(self) -> list[str]:
-        """What there is to say below tables of what became slower and faster."""
-        return [] if self.changes is None else list(changes_lines(self.changes))

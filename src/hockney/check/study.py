@@ -10,16 +10,16 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from hockney.check.advised import MANY_LAUNCHES
+from hockney.check.advised import MANY_LAUNCHES, MOST_ROWS, PATIENCE
 from hockney.check.cells import LaunchTimes, TimedCall
 from hockney.check.guidelines import Bound, Part, guidelines
-from hockney.check.judge import Comparisons, JudgedRatios, comparisons, judge
-from hockney.check.power import Power, power
+from hockney.check.judge import LEAST_LAUNCHES, Comparisons, JudgedRatios, comparisons, judge
+from hockney.check.power import FACTOR, FOUND, MOST_FACTOR, Power, power
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import offered
 from hockney.statistics import steady_median
-from hockney.units import format_bytes, format_time
+from hockney.units import counted, format_bytes, format_time, grouped, percent
 
 FAMILY_ERROR = 0.05
 LEAST_FACTOR = 1.05
@@ -150,12 +150,84 @@ class Checked:
         return sorted(self.of("violated"), key=lambda finding: -(finding.factor or 0.0))
 
     @property
+    def outcome(self) -> str:
+        """How many calls violate a guideline, which may have been measured again, and how many were compared."""
+        kept, open_ = len(self.of("kept")), len(self.of("undecided"))
+        counts = f"{counted(len(self.findings), 'comparison')}: {kept} kept, {open_} undecided"
+        violations = self.violations
+        if not violations:
+            return f"No guideline is violated. {counts}."
+        largest, calls = violations[0], {finding.bound.slow for finding in violations}
+        return (
+            f"{counted(len(calls), 'call')} violate a guideline, the worst by × {largest.factor or 1:.2f} "
+            f"({_called(largest)}). {counts}, {len(violations)} violated."
+        )
+
+    @property
+    def worst_of_calls(self) -> list[tuple[GuidelineFinding, int]]:
+        """Of each violated call and size the worst comparison, the worst first, and how many others it has."""
+        of_call = grouped(self.violations, lambda finding: finding.bound.slow)
+        return [(found[0], len(found) - 1) for found in of_call.values()]
+
+    def lines(self) -> Iterator[str]:
+        """What there is to say below the outcome and the table of violations."""
+        yield from _more(len(self.worst_of_calls))
+        if any(finding.p is not None for finding in self.findings):
+            yield f"Chance of any false alarm: at most {percent(self.family_error)} (Holm)."
+        if self.power is not None:
+            yield from _power(self.power)
+        if few := sum(finding.launches < LEAST_LAUNCHES for finding in self.findings):
+            # More launches are no advice where they were made and did not reach these.
+            has_enough = (self.launches or 0) >= MANY_LAUNCHES
+            more = f"`hockney measure --launches {MANY_LAUNCHES} …`"
+            advice = "give launches more --time" if has_enough else more
+            yield f"{few} have fewer than {LEAST_LAUNCHES} launches and stay undecided: {advice}"
+        if self.left_out:
+            yield f"{counted(self.left_out, 'point')} left out: no launch met them at the level that is compared"
+        if self.of_other_statistics:
+            others = ", ".join(self.of_other_statistics)
+            yield f"not compared where they were timed by another statistic than the rest: {others}"
+        again = [finding.again for finding in self.violations if finding.again is not None]
+        if again:
+            counts = Counter(second.verdict for second in again)
+            yield f"measured again: {', '.join(f'{counts[verdict]} {verdict}' for verdict in sorted(counts))}"
+            for reason in dict.fromkeys(second.why for second in again if second.why):
+                yield f"  undecided: {reason}"
+
+    @property
     def counts(self) -> dict[str, dict[str, int]]:
         """How many comparisons of each guideline have each verdict."""
-        counted: dict[str, Counter[str]] = {}
+        by_name: dict[str, Counter[str]] = {}
         for finding in self.findings:
-            counted.setdefault(finding.guideline, Counter())[finding.verdict] += 1
-        return {name: dict(verdicts) for name, verdicts in counted.items()}
+            by_name.setdefault(finding.guideline, Counter())[finding.verdict] += 1
+        return {name: dict(verdicts) for name, verdicts in by_name.items()}
+
+
+def _called(finding: GuidelineFinding) -> str:
+    size = f" of {format_bytes(finding.bytes)}" if finding.bytes else ""
+    return f"{finding.call.named()}{size}"
+
+
+def _power(power: Power) -> Iterator[str]:
+    """What would have been noticed, and what it takes to notice a factor in each comparison."""
+    yield (
+        f"This run would have noticed × {_any(power.median_factor)} in a typical comparison, "
+        f"× {_any(power.worst_factor)} in the noisiest (with {percent(FOUND)})."
+    )
+    if power.found_share is not None:
+        share = f"It notices a factor of {FACTOR:g} in {percent(power.found_share)} of them"
+        if power.launches is not None and power.launches <= PATIENCE:
+            yield f"{share}; all need about {counted(power.launches, 'launch', plural='launches')}."
+        else:
+            yield f"{share}. In the others noise does not average out in any reasonable time."
+
+
+def _any(factor: float | None) -> str:
+    return f"more than {MOST_FACTOR:g}" if factor is None else f"{factor:.2f}"
+
+
+def _more(count: int) -> list[str]:
+    return [f"and {count - MOST_ROWS} more: `--json` has all"] if count > MOST_ROWS else []
 
 
 def in_words(bound: Bound) -> str:

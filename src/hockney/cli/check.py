@@ -50,13 +50,14 @@ def check(options: CheckOptions, as_json: JsonOption = False) -> None:
 
 
 def _show(answer: api.CheckAnswer, warn: Callable[[str], None]) -> None:
-    if answer.against is not None:
-        _show_changes(answer, answer.against)
-    if answer.guideline_verdict:
-        # Beside a comparison the verdict is enough: the check alone has the rest.
-        say.line((answer.guideline_verdict, "bold" if answer.against is None else ""))
-    if answer.against is None and answer.guideline_verdict:
-        if worst := answer.worst_of_calls:
+    if answer.against is not None and answer.changes is not None:
+        _show_changes(answer.changes, answer.against)
+    checked = answer.guidelines_checked
+    if checked is not None:
+        # Beside a comparison the outcome is enough: the check alone has the rest.
+        say.line((checked.outcome, "bold" if answer.against is None else ""))
+    if answer.against is None and checked is not None:
+        if worst := checked.worst_of_calls:
             columns = [
                 Column("call", lambda row: row[0].call.named()),
                 Column("size", lambda row: format_bytes(row[0].bytes) if row[0].bytes else ""),
@@ -71,7 +72,7 @@ def _show(answer: api.CheckAnswer, warn: Callable[[str], None]) -> None:
             ]
             where = ", ".join(dict.fromkeys(finding.call.where() for finding, _ in worst[:MOST_ROWS]))
             say.rows(where, worst[:MOST_ROWS], columns)
-        for line in answer.guideline_lines:
+        for line in checked.lines():
             say.line(line)
         if answer.tells_nothing:
             warn("These times are too few or differ too much to judge: see docs/reference/check.md.")
@@ -81,8 +82,8 @@ def _others(replacement: str, count: int) -> str:
     return f"{replacement}, and {counted(count, 'other')}" if count else replacement
 
 
-def _show_changes(answer: api.CheckAnswer, against: api.Against) -> None:
-    say.line((answer.change_verdict, "bold"))
+def _show_changes(all_changes: api.Changes, against: api.Against) -> None:
+    say.line((all_changes.outcome, "bold"))
     for word, changes in (("slower", against.slower), ("faster", against.faster)):
         by_factor = sorted(changes, key=lambda change: -abs(math.log(change.factor or 1.0)))
         columns = [
@@ -96,7 +97,7 @@ def _show_changes(answer: api.CheckAnswer, against: api.Against) -> None:
             say.rows("", by_factor[:MOST_ROWS], columns)
         if (left := len(by_factor) - MOST_ROWS) > 0:
             say.line(f"and {left} more {word}: `--json` has all")
-    for line in answer.change_lines:
+    for line in all_changes.lines():
         say.line(line)
 
 
