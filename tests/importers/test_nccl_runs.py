@@ -60,3 +60,20 @@ def test_ranks_of_a_launch_line_are_processes() -> None:
     """Each has its devices, whose list is lost here."""
     text = "+ mpirun -np 2 ./all_reduce_perf -g 4\n" + HEAD + COLUMNS + ROW
     assert {r.ranks for r in read_text(text).records} == {8}
+
+
+def test_runs_side_by_side_are_of_the_ranks_that_each_lists() -> None:
+    """Built without MPI, each process that is launched runs alone."""
+    text = "+ mpirun -np 2 ./all_reduce_perf\n" + HEAD + device(0, "a") + device(0, "b") + COLUMNS + ROW
+    imported = read_text(text)
+    assert {(r.ranks, r.nodes, r.ppn) for r in imported.records} == {(1, None, None)}
+    assert {"2 groups at once" in r.variant for r in imported.records} == {True}
+
+
+def test_the_program_is_that_of_a_line_or_of_a_folder() -> None:
+    provider = "libfabric:7:core:ofi_register_provider():468<info> registering provider: ofi_hook_perf (115.20)\n"
+    text = "+ ./reduce_perf\n" + provider + HEAD + devices(2) + COLUMNS + ROW
+    assert {r.operation for r in read_text(text, path="job.out").records} == {"reduce"}
+    assert {r.operation for r in read_text(HEAD + COLUMNS + ROW, path="allreduce/nodes_2/job.out").records} == {
+        "allreduce"
+    }

@@ -58,6 +58,16 @@ def said_by_name(part: str) -> tuple[_Facts, str]:
     return said_by(part, part)
 
 
+def _library(text: str, where: str) -> _Facts:
+    """The last library that a line names with its version."""
+    banners = [(library, match) for library, pattern in _BANNERS for match in pattern.finditer(text)]
+    if not banners or _LINE["fetching"].match(text):
+        return {}
+    library, match = max(banners, key=lambda banner: banner[1].start())
+    version = next(filter(None, match.groups()))
+    return {"mpi": Fact(f"{library} {version}", where, match[0])}
+
+
 def around_tables(path: Path, lines: Sequence[TextLine], title: re.Pattern[str]) -> dict[int, AroundTable]:
     """What is said of each table, by the place of its title line in `lines`."""
     surroundings = _Surroundings(path)
@@ -91,6 +101,7 @@ class _Surroundings:
         self._variables: _Facts = {}
         self._hosts: dict[int, str] = {}
         self._last: tuple[str, str] = ("", "")
+        self._begins = self._second = self._is_code = False
         self._parts = [_Stretch()]
         self._is_list = False
         self._half = ""
@@ -99,6 +110,8 @@ class _Surroundings:
         """Take what a line says that begins no table."""
         text = (self._half + _LINE["tag"].sub("", line.text)).strip()
         self._half = text[:-1] if text.endswith("\\") else ""
+        begins, self._begins = self._begins or line.after_blank, not re.search(r"\w", text)
+        self._is_code ^= text.startswith("```")
         if (
             self._half
             or not re.search(r"[A-Za-z]|[#=*-].*\d", text)
@@ -108,6 +121,7 @@ class _Surroundings:
             return
         where = f"{self.path}:{line.number}"
         if launch := launch_of(text, where, self._variables):
+            launch = replace(launch, facts={**_library(text, where), **launch.facts})
             if self._parts[-1].titles or not self._is_list:
                 self._parts.append(_Stretch())
             self._parts[-1].launches.append(launch)
@@ -120,10 +134,12 @@ class _Surroundings:
         if _LINE["noise"].match(text):
             return
         if (heading := _LINE["heading"].fullmatch(first + text)) and re.search(r"[A-Za-z\d]", heading[2]):
-            self._heading(len(heading[1]) - len(first) if text[0] == "#" else 8, heading[2], where)
+            marks = 9 if first and self._is_code else len(heading[1]) - len(first)
+            self._heading(marks if text[0] == "#" else 8, heading[2], where)
             self._last = ("", "")
         elif text[0] != "#" and not _LINE["script"].match(text):
-            self._last = (text, where)
+            first = self._last[0] if self._second and not begins else ""
+            self._last, self._second = (", ".join(filter(None, (first, text))), where), begins
             if _LINE["announced"].fullmatch(text):
                 self._said |= {name: (0, fact) for name, fact in said_by(text, where)[0].items()}
 
@@ -131,11 +147,7 @@ class _Surroundings:
         for name, pattern in _JOB:
             if match := pattern.match(text):
                 self._job[name] = Fact(int(next(filter(None, match.groups()))), where, match[0])
-        banners = [(library, match) for library, pattern in _BANNERS for match in pattern.finditer(text)]
-        if banners:
-            library, match = max(banners, key=lambda banner: banner[1].start())
-            version = next(filter(None, match.groups()))
-            self._said["mpi"] = (0, Fact(f"{library} {version}", where, match[0]))
+        self._said |= {name: (0, fact) for name, fact in _library(text, where).items()}
         if match := _INTEL_RANK.search(text):
             self._hosts = self._hosts if match[1] != "0" else {}
             self._hosts[int(match[1])] = match[2]
@@ -163,7 +175,7 @@ class _Surroundings:
             self._headings = {at: fact for at, fact in self._headings.items() if at < level}
             self._said = {name: said for name, said in self._said.items() if said[0] < level}
         if label:
-            self._headings[level] = Fact(" ".join(label.split())[:60].rstrip(" :"), where, text)
+            self._headings[level] = Fact(" ".join(label.split()).rstrip(" :"), where, text)
         self._said |= {name: (level, fact) for name, fact in facts.items()}
 
     def title(self, place: int, line: TextLine) -> None:

@@ -10,6 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,8 @@ _TEST_WORDS = frozenset(
     (*_PROGRAMS, *_PLACES, *_FILES, *_REPEATS, *_POINT_TO_POINT, *_RATES, *_COLLECTIVES, *_MORE_COLLECTIVES)
 )
 """Words that name the test or program, not the configuration."""
+LONG = 100
+"""Letters of headings beyond which a variant has only the words in which they differ."""
 
 
 def _words(name: str) -> list[str]:
@@ -62,6 +65,11 @@ def settings_apart(frame: pd.DataFrame, table: NDArray[np.intp], around: Sequenc
     points = pd.DataFrame({"point": codes(frame, RECORD), "table": table}).drop_duplicates()
     shared = points[points["point"].duplicated(keep=False)].groupby("point")["table"].agg(frozenset)
     said = [{name: str(fact.value) for name, fact in of.settings.items()} for of in around]
+    words_of_all = zip(*(of[""].split() for of in said if "" in of), strict=False)
+    alike = sum(1 for _ in takewhile(lambda words: len({*words}) == 1, words_of_all))
+    for of in said:
+        if len(of.get("", "")) > LONG:
+            of[""] = " ".join(of[""].split()[alike:]) or of[""]
     names: dict[str, None] = {}
     for tables in set(shared):
         every = {name: None for number in tables for name in said[number]}
@@ -71,7 +79,7 @@ def settings_apart(frame: pd.DataFrame, table: NDArray[np.intp], around: Sequenc
 
 def _spoken(name: str, value: str) -> str:
     """A setting in a variant: `UCX_TLS=rc`, `-i 100`; of headings and buffers the words alone."""
-    if name[:1] == "-":
+    if "-" in (name[:1], value[:1]):
         return f"{name} {value}".strip()
     return value if name in WORDS_ALONE else f"{name}={value}"
 

@@ -69,13 +69,19 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
             continue
         start, end = found.span() if found else (len(words), len(words))
         own = re.split(r"[|;&>`]", words[end:])[0]
-        counts = _read(words[:start], options, where, settings)
+        starter = _LAUNCH["starter"].search(words, 0, start)
+        if starter and (how := starter[2].strip()):
+            settings[starter[1]] = Fact(how, where, starter[0])
+        counts = _read(words[: starter.start() if starter else start], options, where, settings)
         parts.append(_with_devices(counts, own) if program and program[3] else counts)
         for match in _LAUNCH["option"].finditer(own):
             if match[2] and not _SIZES.fullmatch(match[2]):
                 settings[match[2]] = Fact(match[3], where, match[0])
         if buffers := " ".join(re.findall(r"(?<!\S)[DHM]{1,2}(?!\S)", own)):
             settings["buffers"] = Fact(buffers, where, buffers)
+    for name, folder in (("launcher", launch["folder"]), ("program", program and program[0].rpartition("/")[0])):
+        if folder and "$" not in folder:
+            settings[name] = Fact(folder, where, folder)
     facts = {name: fact for name in (*COUNTS, "mapping") if (fact := _joined(name, parts))}
     name = next(filter(None, program.groups())) if program else ""
     return LaunchText(facts, settings, name.lower(), {"#": 0, "+": 2}.get(text.lstrip()[:1], 1))

@@ -29,7 +29,8 @@ from hockney.records.statistic import StatisticName
 _SAME = ("allreduce", "allgather", "bcast", "reduce", "alltoall", "gather", "scatter", "sendrecv")
 OPERATIONS = {"broadcast": "bcast", "reducescatter": "reduce_scatter", **{name: name for name in _SAME}}
 """Keys are names of programs or collectives, letters only."""
-_PROGRAM = re.compile(r"([a-z_]+?)_perf(?:_mpi)?\b")
+_PROGRAM = re.compile(r"([a-z_]+?)_perf(?:_mpi)?\b(?! *\(\d)")
+"""With a version in brackets it is a provider of libfabric."""
 _AVERAGE = re.compile(r"(?:-a|--average)(?:[ =]*)([0-3])\b")
 _STATISTICS: tuple[StatisticName | None, ...] = (None, "mean_over_ranks", "min_over_ranks", "max_over_ranks")
 """By the value of `-a`; 0 is the time of rank 0 alone."""
@@ -59,21 +60,27 @@ class NcclRun:
     def why_not(self) -> str:
         """Why its program is not imported; "" where it is."""
         hint = (
-            "it is an unknown program" if self.name else "name the file after its program (all_reduce_perf.txt)"
+            "it is an unknown program"
+            if self.name
+            else "give --operation, or name the file after its program (all_reduce_perf.txt)"
         )
         return "" if self.operation else f"{hint}; known are {', '.join(sorted(OPERATIONS))}"
 
-    def place(self, devices: Iterable[tuple[int, str]], highest: int = -1) -> None:
-        """Ranks and nodes from the (group, host) of every device; `highest`: the largest number of a rank listed.
+    def place(self, devices: Iterable[tuple[int, int, str]]) -> None:
+        """Ranks and nodes from the (group, rank, host) of every device.
 
-        A list that lacks ranks says how many there are, not where.
+        A list that lacks ranks says how many there are, not where; if it repeats them, several runs were at once.
         """
         places = list(devices)
-        groups, hosts = Counter(group for group, _ in places), Counter(host for _, host in places)
-        if highest >= len(places):
+        groups = {group: {rank for of, rank, _ in places if of == group} for group, _, _ in places}
+        hosts = Counter(host for _, _, host in places)
+        highest = max((rank for _, rank, _ in places), default=-1)
+        is_whole = sum(map(len, groups.values())) == len(places)
+        if highest >= len(places) or not is_whole:
             self.ranks = highest + 1 if len(groups) == 1 else None
+            self.groups = 1 if is_whole else len(places) // (highest + 1)
         elif places:
-            self.ranks, self.groups = max(groups.values()), len(groups)
+            self.ranks, self.groups = max(map(len, groups.values())), len(groups)
             if len(groups) == 1:
                 self.nodes, self.ppn = len(hosts), max(hosts.values())
 
@@ -272,7 +279,7 @@ def _json(path: Path, file: _File, given: Given) -> Imported:
         batch=file.config.iterations * file.config.aggregated_iterations,
         statistic=_STATISTICS[int(average[1]) if average else 1],
     )
-    run.place((device.group, device.hostname) for device in file.config.devices)
+    run.place((device.group, number, device.hostname) for number, device in enumerate(file.config.devices))
     run.ranks = run.ranks or given.ranks
     if run.why_not():
         imported.not_imported.append(f"{path}: {run.name or 'nccl-tests'} is not imported: {run.why_not()}")

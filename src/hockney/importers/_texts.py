@@ -23,13 +23,15 @@ LINE = {
     # marks, and the text of a heading
     "heading": r"(#{2,6}|[=*~>-]{2,})\s*([^\s=*~>-].*?)[\s#=*~<:-]*",
     # a heading of a page in Markdown that begins with a single mark
-    "title": r"# *(?!Size|Datatype|nThread|Rank|Avg|Using|Out of|Benchmarking|OSU|OMB|Group)[A-Za-z\d]",
+    "title": r"# ?(?!Size|Datatype|nThread|Rank|Using|Benchmarking|OSU|OMB|Group|Collective|nccl-tests|Reducing|List of|Calling|All processes|[\w ]+ : )[A-Za-z\d]",
     # a line that may say facts though it is no heading
     "announced": r"(?i)(?:echo )?.?(?:running|testing|test|starting|using|number|case|config\w*|now)\b.*|[\w -]+[:=][^.]*",
     # a line that is no heading of the table below it
-    "noise": r"(?i)\W*(?:done|finished|completed|ended|end of)\b|.*MPI startup|\[?[\w.-]+[:,]\d+\]|.*\b(?:warn\w*|errors?|help message|slots)\b|(?:real|user|sys)\s",
+    "noise": r"(?i)\W*(?:done|finished|completed|ended|end of)\b|.*MPI startup|\[?[\w.-]+[:,]\d+\]|.*\b(?:warn\w*|errors?|help message|slots|no version information)\b|(?:real|user|sys)\s",
     # a line of a script, between two launch lines of a list
     "script": r"#|(?:export|for|do|done|if|then|else|elif|fi|while|case|esac|echo|printf|sleep|module|ml|source|cd|mkdir|set|unset|ulimit|wait|exit|cat|tee|rm|function)\b|\w+=|[.}{)|`]",
+    # a line that fetches or unpacks a library, which need not be the one that runs
+    "fetching": r"(?:&& *|RUN +|[$#] +)*(?:cd|rm|wget|curl|tar|git|mv|cp|ADD|COPY|(?:apt|apt-get|yum|dnf|spack|conda|brew) install)\b|.*\.(?:tar|tgz|zip|rpm|deb)\b",
     # times and numbers of repetitions, which say nothing of how was measured
     "passes": r"(?i)\w{3} \w{3} +\d+ [\d:]+.*|\d{4}-\d\d-\d\d\S*|\d+:\d\d\S*|\b(?:run|rep\w*|iter\w*|trial|round|pass) *#?\d+",
     # words of a heading that say nothing of how was measured
@@ -45,6 +47,7 @@ SAID: Mapping[str, Sequence[str]] = {
     "ppn": (
         r"(?:ppn|n?_?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?per[ _-]?node|perhost)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
         r"(\d{1,9})[ _-]?(?:ppn|(?:(?:mpi[ _-]?)?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?)?(?:per[ _-]?|/ ?)node)(?![a-z])",
+        r"(?:(?<=node )|(?<=nodes ))[x×*] ?(\d{1,9})(?![\d.])(?: ?(?:mpi )?(?:ranks?|procs?|process(?:es)?|tasks?)(?![a-z]))?",
     ),
     "ranks": (
         r"(?:np|(?:n_?|num_?|mpi_?)?(?:ranks|procs|processes|tasks)|(?:comm|world)_?size)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
@@ -79,12 +82,12 @@ JOB: Mapping[str, Sequence[str]] = {
 # What a library prints of itself, or its module or folder is called.
 BANNER: Mapping[str, Sequence[str]] = {
     "Intel MPI": (
-        r"Intel\(R\) MPI Library.*?Version (\d[\d.]*(?: Update \d+)?)|\b(?:impi|intel-?mpi)[-/]v?(\d+\.\d[\w.]*)",
+        r"Intel\(R\) MPI Library.*?Version (\d[\d.]*(?: Update \d+)?)|\b(?:impi|intel-?mpi)[-/@]v?(\d+(?:\.\d+)+\w*)",
     ),
-    "Open MPI": (r"\bOpen MPI[):]* v?(\d+\.\d[\w.]*)|\bopen-?mpi[-/]v?(\d+\.\d[\w.]*)",),
-    "MVAPICH2": (r"\bMVAPICH2?(?: Version\s*:\s*| |[-/])v?(\d+\.\d[\w.]*)",),
-    "Cray MPICH": (r"\bCRAY[- ]MPICH(?: version |/)v?(\d+\.\d[\w.]*)",),
-    "MPICH": (r"(?<!cray[ -])\bMPICH(?: Version:? *|[-/])v?(\d+\.\d[\w.]*)",),
+    "Open MPI": (r"\bOpen MPI[):]* v?(\d+(?:\.\d+)+\w*)|\bopen-?mpi[-/@]v?(\d+(?:\.\d+)+\w*)",),
+    "MVAPICH2": (r"\bMVAPICH2?(?: Version\s*:\s*| |[-/@])v?(\d+(?:\.\d+)+\w*)",),
+    "Cray MPICH": (r"\bCRAY[- ]MPICH(?: version |[/@])v?(\d+(?:\.\d+)+\w*)",),
+    "MPICH": (r"(?<!cray[ -])\bMPICH(?: Version:? *|[-/@])v?(\d+(?:\.\d+)+\w*)",),
 }
 
 # A program of a benchmark, and titles of tables that are called otherwise than OSU's program, letters only.
@@ -120,7 +123,9 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
 
 LAUNCH = {
     # a launcher in a line, {} its name
-    "launcher": r"(?P<before>.*?)(?<![\w.-])(?:[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
+    "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
+    # a program that starts the benchmark, whose options are not the launcher's
+    "starter": r"(?<!\S)(?:[\w./~-]*/)?(taskset|numactl|hwloc-bind|env|nice|(?:ba|z)?sh|singularity|apptainer|podman\S*|docker|sarus|shifter|perf|strace|valgrind|nsys|likwid-\S+|\S+\.sh)(?!\S)(.*)",
     # an option and its value
     "option": r"(?<!\S)(?:(-[nNacrp])(?=\d)|(--?[A-Za-z][\w-]*))(?:=|\s+(?!-)|)(\S*)",
     # an option with a name and a value
@@ -130,7 +135,7 @@ LAUNCH = {
     # hosts: how many of them there are matters, their names do not
     "hosts": r"--?hosts?|-H|-w|--nodelist",
     # options that change nothing of what is measured, or name a variable alone
-    "not_of_measuring": r"--?(?:output|error|job-name|account|partition|qos|time|tag-output|report-bindings|display-map|verbose|label|quiet|allow-run-as-root|unbuffered|hostfile|machinefile|chdir|wdir|export|g?env|[ofvqlJAptxeE])",
+    "not_of_measuring": r"--?(?:output|error|job-name|account|partition|qos|time|tag-output|report-bindings|display-map|verbose|label|quiet|allow-run-as-root|unbuffered|hostfile|machinefile|chdir|wdir|export|setattr|g?env|[ofvqlJAptxeE])",
     # what is launched without measuring anything
     "aside": r"(?:hostname|date|env|printenv|true|echo|ls|nvidia-smi|--?version|--?help|-V|-h)\s*$",
     # words before a launcher: a prompt, variables, a program that starts another

@@ -72,8 +72,7 @@ class _NcclReader(TableReader[_NcclTable]):
 
     def _begin_run(self) -> None:
         self._run = NcclRun()
-        self._devices: list[tuple[int, str]] = []
-        self._highest = -1
+        self._devices: list[tuple[int, int, str]] = []
         self._ends_in_dots = False
 
     def begin(self, line: TextLine) -> _NcclTable | None:
@@ -81,14 +80,14 @@ class _NcclReader(TableReader[_NcclTable]):
         if header is None:
             return None
         run, columns, where = self._run, header["columns"].split(), f"{self.path}:{line.number}"
-        run.place([] if self._ends_in_dots else self._devices, -1 if self._ends_in_dots else self._highest)
+        run.place([] if self._ends_in_dots else self._devices)
         if (ranks := self._options.ranks) not in (None, run.ranks):
             if run.ranks:
                 self.imported.warn(where, f"--ranks {ranks} is taken, not the {run.ranks} of its list of devices")
             run.ranks, run.nodes, run.ppn = ranks, None, None
         elif run.ranks is None and self.given.ranks:
             run.ranks = self.given.ranks
-        run.name = run.name or self.given.operation or program(self.path.name) or _of_file_name(self.path)
+        run.name = run.name or self.given.operation or _of_names(self.path)
         self._begin_run()
         cpu = "its times are those of the CPU that launches (-C 1), not of the operation"
         return _NcclTable(
@@ -110,8 +109,8 @@ class _NcclReader(TableReader[_NcclTable]):
         if table is not None:
             return
         if device := _DEVICE.search(line.text):
-            self._devices.append((int(device[2] or 0), device[3]))
-            self._highest, self._ends_in_dots = max(self._highest, int(device[1])), False
+            self._devices.append((int(device[2] or 0), int(device[1]), device[3]))
+            self._ends_in_dots = False
         elif batch := _ITERATIONS.search(line.text):
             self._run.batch = int(batch["iterations"]) * int(batch["aggregated"] or 1)
         elif code := _LIBRARY_CODE.search(line.text):
@@ -167,10 +166,13 @@ class _NcclReader(TableReader[_NcclTable]):
             add(table.run, row, where, self.imported)
 
 
-def _of_file_name(path: Path) -> str:
-    """An operation that the file's name contains, the longest: `allreduce_8gpus.txt`."""
-    stem = letters(path.name.partition(".")[0])
-    return max((name for name in OPERATIONS if name in stem), key=len, default="")
+def _of_names(path: Path) -> str:
+    """The program or longest operation that the name of the file, or of a folder, has: `allreduce_8gpus.txt`."""
+    for name in reversed(path.parts[-3:]):
+        words = letters(name.partition(".")[0])
+        if found := program(name) or max((known for known in OPERATIONS if known in words), key=len, default=""):
+            return found
+    return ""
 
 
 importers.register("nccl_tests")(Importer("nccl-tests text, JSON or CSV", recognises, read))
