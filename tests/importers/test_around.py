@@ -30,6 +30,8 @@ ALIKE = (
     "repeat_echo",
     "repeat_dates",
     "hosts_alone",
+    "benchmarks_own_comments",
+    "allocations",
 )
 """Cases whose tables are repetitions; in all others no two tables of one operation share a point."""
 TITLES = {

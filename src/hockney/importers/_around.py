@@ -33,6 +33,9 @@ _ASSIGNMENTS = re.compile(rf"(?:(?:export|setenv|declare -x) )?(?:{_LINE['assign
 _Facts = dict[str, Fact]
 _INTEL_RANK = re.compile(r"MPI startup\(\): +(\d+) +\d+ +(\S+)")
 _MOST_LETTERS = 2000
+_RULED, _MARKED, _COMMENT, _ABOVE = 7, 8, 9, 10
+"""Levels below those of a page: text above a rule, `=== text ===`, a comment, which states no facts, and the text
+above a table."""
 WORDS_ALONE = ("", "line", "buffers")
 """Settings without a name: the headings, the place of a table whose launch line is not certain, `D D`."""
 
@@ -101,7 +104,7 @@ class _Surroundings:
         self._variables: _Facts = {}
         self._hosts: dict[int, str] = {}
         self._last: tuple[str, str] = ("", "")
-        self._begins = self._second = self._is_code = False
+        self._begins = self._second = self._is_code = self._is_own = False
         self._parts = [_Stretch()]
         self._is_list = False
         self._half = ""
@@ -112,12 +115,12 @@ class _Surroundings:
         self._half = text[:-1] if text.endswith("\\") else ""
         begins, self._begins = self._begins or line.after_blank, not re.search(r"\w", text)
         self._is_code ^= text.startswith("```")
-        if (
-            self._half
-            or not re.search(r"[A-Za-z]|[#=*-].*\d", text)
-            or _LINE["row"].match(text)
-            or len(text) > _MOST_LETTERS
-        ):
+        if is_row := _LINE["row"].match(text):
+            self._is_own = False
+        if (rule := _LINE["rule"].fullmatch(text)) and self._last[0] and not begins:
+            self._heading(_RULED - (rule[1] is not None), *self._last)
+            self._last = ("", "")
+        if self._half or is_row or not re.search(r"[^\W\d_]|[#=*-].*\d", text) or len(text) > _MOST_LETTERS:
             return
         where = f"{self.path}:{line.number}"
         if launch := launch_of(text, where, self._variables):
@@ -130,13 +133,16 @@ class _Surroundings:
         text = _LINE["prompt"].sub("", text)
         self._is_list &= _LINE["script"].match(text) is not None
         self._facts(text, where)
-        first = "#" if self.path.suffix == ".md" and _LINE["title"].match(text) else ""
+        self._is_own |= _LINE["preamble"].match(text) is not None
+        is_page = self.path.suffix == ".md" and not self._is_code
+        first = "#" if (is_page or not self._is_own) and _LINE["comment"].match(text) else ""
         if _LINE["noise"].match(text):
             return
-        if (heading := _LINE["heading"].fullmatch(first + text)) and re.search(r"[A-Za-z\d]", heading[2]):
-            marks = 9 if first and self._is_code else len(heading[1]) - len(first)
-            self._heading(marks if text[0] == "#" else 8, heading[2], where)
-            self._last = ("", "")
+        if (heading := _LINE["heading"].fullmatch(first + text)) and re.search(r"[^\W_]", heading[2]):
+            marks = len(heading[1]) - len(first)
+            level = _MARKED if text[0] != "#" else marks if is_page or not first else _COMMENT
+            self._heading(level, heading[2], where)
+            self._last = self._last if level == _COMMENT else ("", "")
         elif text[0] != "#" and not _LINE["script"].match(text):
             first = self._last[0] if self._second and not begins else ""
             self._last, self._second = (", ".join(filter(None, (first, text))), where), begins
@@ -168,10 +174,11 @@ class _Surroundings:
 
     def _heading(self, level: int, text: str, where: str) -> None:
         """A heading ends those of its level and below; names of tests alone and numbers of runs say nothing."""
-        facts, left = said_by(_LINE["passes"].sub(" ", text), where)
+        plain = _LINE["passes"].sub(" ", text)
+        facts, left = ({}, plain) if level == _COMMENT else said_by(plain, where)
         label = PROGRAM.sub(" ", left)
         label = left if _LINE["fillers"].sub("", label) else ""
-        if level < 8 or label or facts:
+        if level < _MARKED or label or facts:
             self._headings = {at: fact for at, fact in self._headings.items() if at < level}
             self._said = {name: said for name, said in self._said.items() if said[0] < level}
         if label:
@@ -181,7 +188,7 @@ class _Surroundings:
     def title(self, place: int, line: TextLine) -> None:
         """Keep what holds for the table that begins."""
         if self._last[0]:
-            self._heading(9, *self._last)
+            self._heading(_ABOVE, *self._last)
             self._last = ("", "")
         settings = {
             name: fact
@@ -191,6 +198,7 @@ class _Surroundings:
         if self._headings:
             words = ", ".join(str(fact.value) for fact in self._headings.values())
             settings[""] = Fact(words, max(self._headings.items())[1].where, words)
+        self._is_own = True
         said = {name: fact for name, (_, fact) in self._said.items()}
         self._parts[-1].titles.append((place, line, said, settings, {**self._job}))
 

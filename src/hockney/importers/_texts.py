@@ -22,14 +22,18 @@ LINE = {
     "prompt": r"^(?:\[[^\]]*\][$#%]\s+|[^\s#]*[$%>❯]\s+|>\s+|\++\s+)+",
     # marks, and the text of a heading
     "heading": r"(#{2,6}|[=*~>-]{2,})\s*([^\s=*~>-].*?)[\s#=*~<:-]*",
-    # a heading of a page in Markdown that begins with a single mark
-    "title": r"# ?(?!Size|Datatype|nThread|Rank|Using|Benchmarking|OSU|OMB|Group|Collective|nccl-tests|Reducing|List of|Calling|All processes|[\w ]+ : )[A-Za-z\d]",
+    # a comment, or a heading of a page in Markdown that begins with a single mark
+    "comment": r"# {0,2}(?!Size|Datatype|nThread|Rank|Using|Benchmarking|OSU|OMB|Group|Collective|nccl-tests|Reducing|List of|Calling|All processes|[\w ]+ : |(?:Ping|Send|Exch|Bcast|Barrier|All|Reduc|Gather|Scatter|Uni|Bi)\w*$)\w",
+    # a rule below a heading
+    "rule": r"([=*])\1{3,}|([-~^])\2{3,}",
+    # what a benchmark says before its tables begins with it
+    "preamble": r"#.*(?:\bMPI Benchmarks?\b|nThread|nccl-tests version|Collective test starting)",
     # a line that may say facts though it is no heading
     "announced": r"(?i)(?:echo )?.?(?:running|testing|test|starting|using|number|case|config\w*|now)\b.*|[\w -]+[:=][^.]*",
     # a line that is no heading of the table below it
-    "noise": r"(?i)\W*(?:done|finished|completed|ended|end of)\b|.*MPI startup|\[?[\w.-]+[:,]\d+\]|.*\b(?:warn\w*|errors?|help message|slots|no version information)\b|(?:real|user|sys)\s",
+    "noise": r"(?i)\W*(?:done|finished|completed|ended|end of)\b|(?:s(?:alloc|batch|run)|slurm\w+): |.*MPI startup|\[?[\w.-]+[:,]\d+\]|.*\b(?:warn\w*|errors?|help message|slots|no version information)\b|(?:real|user|sys)\s",
     # a line of a script, between two launch lines of a list
-    "script": r"#|(?:export|for|do|done|if|then|else|elif|fi|while|case|esac|echo|printf|sleep|module|ml|source|cd|mkdir|set|unset|ulimit|wait|exit|cat|tee|rm|function)\b|\w+=|[.}{)|`]",
+    "script": r"#|(?:export|for|do|done|if|then|else|elif|fi|while|case|esac|echo|printf|sleep|module|ml|source|cd|mkdir|set|unset|ulimit|wait|exit|cat|tee|rm|function)\b|\w+=|[.}{)`]|\|(?!.*\|$)",
     # a line that fetches or unpacks a library, which need not be the one that runs
     "fetching": r"(?:&& *|RUN +|[$#] +)*(?:cd|rm|wget|curl|tar|git|mv|cp|ADD|COPY|(?:apt|apt-get|yum|dnf|spack|conda|brew) install)\b|.*\.(?:tar|tgz|zip|rpm|deb)\b",
     # times and numbers of repetitions, which say nothing of how was measured
@@ -37,7 +41,7 @@ LINE = {
     # words of a heading that say nothing of how was measured
     "fillers": r"(?i)\b(?:a|an|and|at|begin|benchmarks?|by|for|from|in|mpi|now|of|on|over|per|results?|run|running|start|starting|tests?|testing|the|to|using|with|echo|osu|imb|latency|bandwidth|bw|size|of|done|job|log|output|line)\b|[\W_]",
     # variables that differ from run to run
-    "passing": r"(?i)_|\w{1,2}|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
+    "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
     # a variable and its value
     "assignment": r"""(?<![\w$-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;"']*)""",
 }
@@ -50,11 +54,11 @@ SAID: Mapping[str, Sequence[str]] = {
         r"(?:(?<=node )|(?<=nodes ))[x×*] ?(\d{1,9})(?![\d.])(?: ?(?:mpi )?(?:ranks?|procs?|process(?:es)?|tasks?)(?![a-z]))?",
     ),
     "ranks": (
-        r"(?:np|(?:n_?|num_?|mpi_?)?(?:ranks|procs|processes|tasks)|(?:comm|world)_?size)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
+        r"(?:np|(?:n_?|num_?|mpi_?)?(?:ranks|procs|processes|tasks)|(?:comm|world)[_ ]?size(?: is)?)(?:[ =:_-]{0,3}| +[=:] *)(\d{1,9})(?![\d.]|-\d)",
         r"(\d{1,9})[ _-]?(?:mpi[ _-]?)?(?:ranks?|procs?|process(?:es)?|tasks?)(?![a-z])",
     ),
     "nodes": (
-        r"(?:n_?|num_?)?nodes[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
+        r"(?:n_?|num_?)?nodes(?:[ =:_-]{0,3}| +[=:] *)(\d{1,9})(?![\d.]|-\d)",
         r"(\d{1,9})[ _-]?nodes?(?![a-z])",
     ),
     "algorithm": (r"alg(?:o|orithm)?(?:[ =:_-]{0,3}(\d{1,2})(?!\d)|\s*[=:]\s*([a-z]\w+))",),
