@@ -1,4 +1,4 @@
-"""Baselines that only the accuracy page compares with: no growth at all, and Extra-P (package `extrap`).
+"""Baselines of the accuracy page alone: no growth at all, textbook formulas, and Extra-P (package `extrap`).
 
 `register()` enters them where `hockney.predict.evaluate` finds its own, so that they stand beside every figure.
 Extra-P holds numpy below 2, and there is none for Python 3.13 and newer: it is better kept in an environment of
@@ -9,6 +9,9 @@ ranks, the larger of two at the same ratio. Between two sizes of a run ln time i
 
 `last_slope`: for each algorithm, placement, size and ranks a node the time of the largest trained run, growing
 with the ranks by the power that leads to it from the next smaller one.
+
+`textbook_hockney`: T = aα + bβ + cγ with textbook counts (Thakur, Rabenseifner and Gropp, IJHPCA 19, 2005;
+Pješivac-Grbović et al., Cluster Computing 10, 2007), α, β and γ ≥ 0 fitted to relative residuals of a mapping.
 
 `extra_p`: for each algorithm, size and mapping Extra-P's model of time against ranks. A. Calotoiu, T. Hoefler,
 M. Poke, F. Wolf, "Using automated performance modeling to find scalability bugs in complex codes", SC13.
@@ -24,6 +27,7 @@ combine. It states no interval for a new point, so predictions have none.
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +37,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.errors import EnvironmentLack
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.estimators._places import SLICE, SURFACE, means, places
 from hockney.predict.estimators.base import (
     Array,
@@ -45,13 +49,15 @@ from hockney.predict.estimators.base import (
     estimators,
     unknown,
 )
+from hockney.predict.estimators.combination import counts
 from hockney.predict.estimators.linear_in_ranks import GROUP
-from hockney.predict.points import positions, sliced
+from hockney.predict.points import CHOICE, positions, sliced
+from hockney.statistics import CONFIDENCE, nonnegative_least_squares
 
 
 def register() -> None:
     """Enter the baselines beside the package's own; once in a process."""
-    for baseline in (nearest_ranks, last_slope, extra_p, extra_p_joint):
+    for baseline in (nearest_ranks, last_slope, textbook_hockney, extra_p, extra_p_joint):
         estimators.register(baseline.__name__)(baseline)
 
 
@@ -77,6 +83,72 @@ def _along_power(
     ranks: float, time_s: float, power: float, points: pd.DataFrame
 ) -> tuple[Array | float, Array | float, Array | float]:
     return time_s * (points["ranks"].to_numpy(np.float64) / ranks) ** power, np.nan, np.nan
+
+
+MAPPING = tuple(name for name in SLICE if name not in CHOICE)
+"""What shares α, β and γ: a mapping, or on a grid a number of ranks a node, of an operation and a library."""
+
+
+@dataclass(frozen=True)
+class HockneyParameters:
+    """α in s, β and γ in s/B; 95 % of times left out lie between prediction ÷ and × `factor` (NaN: unknown)."""
+
+    alpha_s: float
+    beta_s_per_B: float
+    gamma_s_per_B: float
+    factor: float
+
+    def __call__(self, points: pd.DataFrame) -> tuple[Array, Array, Array]:
+        """Times of points and the ends of their intervals; NaN without a closed form."""
+        time_s = np.asarray(counts(points) @ np.array([self.alpha_s, self.beta_s_per_B, self.gamma_s_per_B]))
+        return time_s, time_s / self.factor, time_s * self.factor
+
+
+def _solve(counts: Array, time_s: Array) -> Array:
+    weighted = counts / time_s[:, None]
+    # A small square system has the same normal equations and makes leaving ranks out cheap.
+    triangle = np.asarray(np.linalg.qr(np.column_stack([weighted, np.ones(time_s.size)]), mode="r"))
+    return nonnegative_least_squares(triangle[:, :3], triangle[:, 3])
+
+
+def parameters(counts: Array, time_s: Array, ranks: Array) -> HockneyParameters:
+    """α, β, γ ≥ 0 with the least Σ((T − time_s)/time_s)², the factor from leaving out one rank count at a time.
+
+    `counts` has shape (n, 3), the others (n,). With a single number of ranks nothing can be left out.
+    """
+    whole = _solve(counts, time_s)
+    different = np.unique(ranks)
+    ratios = []
+    for count in different if different.size > 1 else []:
+        out = ranks == count
+        predicted = counts[out] @ _solve(counts[~out], time_s[~out])
+        with np.errstate(divide="ignore"):
+            ratios.append(np.abs(np.log(predicted / time_s[out])))
+    left_out = np.sort(np.concatenate(ratios)) if ratios else np.array([])
+    # The quantile of n left-out points that a further one stays below with 95 %.
+    place = math.ceil(CONFIDENCE * (left_out.size + 1)) - 1
+    factor = float(np.exp(left_out[place])) if place < left_out.size else float("nan")
+    alpha, beta, gamma = (float(value) for value in whole)
+    return HockneyParameters(alpha, beta, gamma, factor)
+
+
+def textbook_hockney(training: Training) -> FittedEstimator:
+    """Parameters of each mapping; RequestError where no algorithm of the training points has a closed form."""
+    number = counts(training.points)
+    time_s = training.points["time_s"].to_numpy(np.float64)
+    ranks = training.points["ranks"].to_numpy(np.float64)
+    known = ~np.isnan(number[:, 0])
+    if not known.any():
+        raise RequestError(
+            f"no algorithm of {training.operation} in training has a textbook formula",
+            "train on named algorithms, not on the library's default",
+        )
+    groups = {}
+    for key, everything in positions(sliced(training.points), MAPPING).items():
+        index = everything[known[everything]]
+        if index.size:
+            groups[key] = parameters(number[index], time_s[index], ranks[index])
+    return GroupModels(MAPPING, groups, "have no closed form, or nothing was trained in their mapping")
 
 
 def extra_p(training: Training) -> FittedEstimator:

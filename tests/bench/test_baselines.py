@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench.baselines import extra_p, extra_p_joint, last_slope, nearest_ranks
+from bench.baselines import extra_p, extra_p_joint, last_slope, nearest_ranks, textbook_hockney
 from tests.capabilities import lacking
-from tests.factories import not_none, refusing
+from tests.factories import not_none, refusing, training
 from tests.predict.conftest import bcast as bcast
 
 from hockney.errors import EnvironmentLack
+from hockney.models.collectives.closed_form import closed_form
+from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.estimators.base import FittedEstimator, Prediction, Training
 from hockney.predict.points import points
 
@@ -55,6 +57,19 @@ def test_between_two_sizes_of_that_run_times_are_a_power_of_the_size(bcast: Tabl
     asked = bcast(by_ranks, ranks=[8], sizes=[300])
     made = predicted(bcast(by_ranks, ranks=[8]), asked)
     assert made.time_s == pytest.approx(asked["time_s"].to_numpy(), rel=1e-9)
+
+
+def test_times_that_follow_the_formulas_are_predicted_exactly(bcast: Tables) -> None:
+    def law(algorithm: str, ranks: int, size: int, mapping: str) -> float:
+        alpha, size_B, _ = not_none(closed_form("bcast", algorithm)).counts(FormulaCall(ranks, size))
+        return float(alpha * 2e-6 + size_B * 1e-10) * {"core": 1, "node": 4}[mapping]
+
+    names = ["linear", "binomial", "chain", "binary"]
+    asked = points(bcast(law, algorithms=[*names, "knomial"], ranks=[3, 500], sizes=[1, 2**20]), "bcast").frame
+    made = textbook_hockney(training(bcast(law, algorithms=names))).predict(asked)
+    # Relative to rounding of the least squares, whose columns span ten decades.
+    assert made.time_s == pytest.approx(asked["time_s"].to_numpy(), rel=1e-6)
+    assert made.high_s == pytest.approx(made.time_s, rel=1e-6)
 
 
 def test_the_last_slope_is_that_of_the_two_largest_runs(bcast: Tables) -> None:

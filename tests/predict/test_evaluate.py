@@ -30,7 +30,7 @@ from hockney.predict.evaluate import CollectiveEvaluation, evaluate, table
 from hockney.predict.points import points
 from hockney.records import table as tidy
 
-BASELINES = ("linear_in_ranks", "textbook_hockney")
+BASELINES = ("linear_in_ranks", "collective_model")
 
 
 def straight(algorithm: str, ranks: int, size: int, mapping: str) -> float:
@@ -86,33 +86,39 @@ def test_progress_begins_with_each_estimator_and_goes_on(
     assert [share for share, what in told if what.startswith("simulated: predicting;")][-1] == 1.0
 
 
+class Constant:
+    """A millisecond for every point but those of the library's own choice."""
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """The same for all, without an interval."""
+        time_s = np.where(points["algorithm"] == "default", np.nan, 1e-3)
+        return replace(unknown(len(points)), time_s=time_s)
+
+
+@pytest.fixture
+def constant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`constant` among the estimators."""
+    monkeypatch.setattr(estimators, "_units", dict(estimators) | {"constant": lambda _: Constant()})
+
+
+@pytest.mark.usefixtures("constant")
 def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.DataFrame]) -> None:
     frame = bcast(straight, algorithms=["linear", "default"])
-    result = evaluate(frame, "bcast", "ranks <= 16", "", names=BASELINES).result
-    assert result.judged["textbook_hockney"].failed == 12
+    result = evaluate(frame, "bcast", "ranks <= 16", "", names=("linear_in_ranks", "constant")).result
+    assert result.judged["constant"].failed == 12
     assert result.n_common == 12
     assert {row.common.n_test for row in result.judged.values()} == {12}
 
 
-class Constant:
-    """A millisecond for every point."""
-
-    def predict(self, points: pd.DataFrame) -> Prediction:
-        """The same for all, without an interval."""
-        return replace(unknown(len(points)), time_s=np.full(len(points), 1e-3))
-
-
-def test_an_estimator_that_refuses_most_is_not_compared(
-    bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("constant")
+def test_an_estimator_that_refuses_most_is_not_compared(bcast: Callable[..., pd.DataFrame]) -> None:
     """One number of ranks has no line: that leaves the others all their points, and one of them is the best."""
-    names = ("linear_in_ranks", "nearest", "textbook_hockney")
-    monkeypatch.setattr(estimators, "_units", dict(estimators) | {"nearest": lambda _: Constant()})
+    names = ("linear_in_ranks", "constant", "gaussian_process")
     frame = bcast(straight, algorithms=["linear", "binomial", "default"])
     result = evaluate(frame, "bcast", "ranks == 16", "ranks == 32", names=names).result
     assert result.judged["linear_in_ranks"].failed == result.n_test == 18
-    assert result.compared == ["nearest", "textbook_hockney"]
-    # All but those of the library's own choice, which have no formula.
+    assert result.compared == ["constant", "gaussian_process"]
+    # All but those of the library's own choice.
     assert result.n_common == 12
     assert result.best_baseline is not None
     assert result.best_baseline.name in result.compared
@@ -163,7 +169,6 @@ def test_an_estimator_that_cannot_run_says_why(
     frame = bcast(straight, algorithms=["default"])
     result = evaluate(frame, "bcast", "ranks <= 16", "").result
     assert result.skipped["peer"] == "Peer is not installed (pip install peer)"
-    assert "textbook formula" in result.skipped["textbook_hockney"]
     assert result.judged["linear_in_ranks"].failed == 0
 
 

@@ -60,6 +60,25 @@ def test_counts_are_those_of_the_schedule(algorithm: Algorithm) -> None:
     assert seen, "exact nowhere"
 
 
+@pytest.mark.parametrize(
+    ("operation", "algorithm", "ranks", "m", "reduced"),
+    [
+        # Written out by hand from the papers' formulas.
+        ("reduce", "binomial", 8, 100, 300),
+        ("reduce", "rabenseifner", 8, 800, 700),
+        ("allreduce", "ring", 8, 800, 700),
+        ("allreduce", "recursive_doubling", 9, 100, 400),
+        ("allreduce", "nonoverlapping", 8, 100, 300),
+        ("reduce_scatter", "ring", 8, 10, 70),
+        ("reduce_scatter", "recursive_halving", 9, 10, 170),
+        ("allgather", "ring", 8, 10, 0),
+    ],
+)
+def test_bytes_reduced(operation: str, algorithm: str, ranks: int, m: float, reduced: float) -> None:
+    form = not_none(closed_form(operation, algorithm))
+    assert form.counts(FormulaCall(ranks, m)).reduced == pytest.approx(reduced)
+
+
 @pytest.mark.parametrize(("operation", "collective"), list(collective_models))
 def test_no_schedule_beats_the_optimum(operation: str, collective: Collective) -> None:
     for algorithm in (one for one in _core.algorithms() if one.collective == operation):

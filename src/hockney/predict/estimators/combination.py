@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from hockney.models.collectives.closed_form import closed_form
+from hockney.models.collectives.expression import FormulaCall
 from hockney.predict.estimators._along import WAYS, Curves, Direction, combined, direction
 from hockney.predict.estimators._places import SURFACE, places
 from hockney.predict.estimators.base import Array, Prediction, Training, estimators, unknown
 from hockney.predict.estimators.gaussian_process import Surfaces, surfaces_of
-from hockney.predict.estimators.textbook_hockney import counts
 from hockney.predict.points import is_grid, positions
 from hockney.statistics import NORMAL
 from hockney.units import counted
@@ -31,6 +32,20 @@ ROUNDING = 1e-9
 LACKING = (
     "are of algorithms or placements that were not trained, or nothing in training shows how their times grow"
 )
+
+
+def counts(points: pd.DataFrame) -> Array:
+    """How often α, β and γ count in the closed form of each point, shape (n, 3); NaN without a closed form."""
+    columns = ["ranks", "bytes", "segment_bytes", "radix"]
+    numbers = points[columns].astype(np.float64).fillna(0).to_numpy()
+    table = np.full((len(points), 3), np.nan)
+    for index in positions(points, ["operation", "algorithm"]).values():
+        first = points.iloc[index[0]]
+        form = closed_form(str(first["operation"]), str(first["algorithm"]))
+        if form is not None:
+            several = index[numbers[index, 0] > 1]
+            table[several] = np.column_stack(np.broadcast_arrays(*form.counts(FormulaCall(*numbers[several].T))))
+    return table
 
 
 @dataclass(frozen=True, eq=False)
