@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from hockney.models.base import Fit, Parameter, Regime
+from hockney.models.base import Fit, Parameter
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Cell
 
@@ -34,8 +34,7 @@ def fit_faults(fit: Fit, where: str) -> Iterator[Fault]:
             yield f"{here}.max_B", f"{end:g} is not above min_B, {regime.min_B:g}"
         for name in ("alpha_s", "beta_s_per_B"):
             parameter: Parameter = getattr(regime, name)
-            may_be_negative = fit.nonphysical or (name == "alpha_s" and _joins(regime))
-            if parameter.value < 0 and not may_be_negative:
+            if parameter.value < 0 and not fit.nonphysical:
                 yield f"{here}.{name}.value", f"{parameter.value:g} is negative in a fit that is not nonphysical"
             elif abs(parameter.value) > LONGEST_S:
                 yield f"{here}.{name}.value", f"{parameter.value:g} is beyond {LONGEST_S:g} {parameter.unit}"
@@ -50,12 +49,6 @@ def fit_faults(fit: Fit, where: str) -> Iterator[Fault]:
     factor = None if fit.quality is None else fit.quality.prediction_factor
     if factor is not None and not 1 <= factor <= MOST_FACTOR:
         yield f"{where}.quality.prediction_factor", f"{factor:g} is not between 1 and {MOST_FACTOR:g}"
-
-
-def _joins(regime: Regime) -> bool:
-    """Whether it is a join, as fits had them before, with positive times: its α is no latency."""
-    begins_s = regime.alpha_s.value + regime.beta_s_per_B.value * regime.min_B
-    return regime.label == "join" and regime.max_B is not None and begins_s > 0
 
 
 def _where_before_ends(end: float | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from hockney.models.base import DEFAULT
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.fitting import CollectivePoints, factor_of, fit_collective
 from hockney.models.collectives.statements import views_of_fit
@@ -20,7 +21,6 @@ from hockney.units import counted
 
 MOST_POINTS = 3000
 """Points that a machine file carries of one model."""
-DEFAULT = "default"
 _OTHER = (*(name for name in CONFIGURATION if name != "mapping"), "ppn", "nodes")
 
 

@@ -22,21 +22,18 @@ LAST = 3
 """Points at the end of a curve."""
 MOST_REGIMES = 6
 """Lines of a model that a person reads."""
-JOIN = "join"
-"""The label of what older files have between two regimes: a line that only joins points."""
 
 
 def formulas(fit: Fit) -> list[str]:
     """One line per regime: `T(n) = 0.21 µs + n / 10.9 GB/s for 0 ≤ n ≤ 4 KiB`; as many digits as `stated`."""
     if fit.nonphysical:
         return ["no physical line: a parameter is negative"]
-    lines = [formula(fit, index) for index in regimes_shown(fit)]
-    return lines if len(lines) == len(fit.regimes) else [*lines, "(points in between are joined)"]
+    return [formula(fit, index) for index in regimes_shown(fit)]
 
 
 def regimes_shown(fit: Fit) -> list[int]:
-    """The places of the regimes that are printed: what only joins points is none."""
-    return [place for place, regime in enumerate(fit.regimes) if regime.label != JOIN][:MOST_REGIMES]
+    """The places of the regimes that are printed."""
+    return list(range(len(fit.regimes)))[:MOST_REGIMES]
 
 
 def stated_alpha(alpha: Parameter) -> str:

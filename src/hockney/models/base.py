@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,7 +66,7 @@ class Regime(BaseModel):
     max_B: float | None
     alpha_s: Parameter
     beta_s_per_B: Parameter
-    label: str = Field(default="", description="eager, rendezvous; join (older files): interpolation, no regime")
+    label: str = Field(default="", description="eager, rendezvous")
 
 
 class Quality(BaseModel):
@@ -107,7 +108,7 @@ class Fit(BaseModel):
     model: str
     regimes: list[Regime]
     parameters: dict[str, Parameter] = Field(default_factory=dict)
-    nonphysical: bool = Field(default=False, description="a parameter is negative, other than a join's alpha_s")
+    nonphysical: bool = Field(default=False, description="a parameter is negative")
     gap_is_larger: bool = Field(
         default=False, description="loggp: from message to message max(g, (n − 1)G), not g + (n − 1)G"
     )
@@ -319,3 +320,14 @@ def correction_share(fit: Fit, size_B: ArrayLike, measured: Series | None) -> ND
     if measured is None or weight is None:
         return np.zeros_like(np.asarray(size_B, dtype=np.float64))
     return PiecewiseLine.of(fit).correction_share(size_B, measured, weight)
+
+
+DEFAULT = "default"
+"""The algorithm of a collective that is the library's own choice."""
+TIE = 0.02
+"""Times closer than this share count as equal, however narrow their intervals."""
+
+
+def are_faster(time_s: Any, high_s: Any, other_low_s: Any, other_s: Any) -> Any:
+    """Whether the first times are shorter than the others by their intervals (s); numbers or arrays alike."""
+    return (high_s < other_low_s) & (time_s * (1 + TIE) < other_s)

@@ -19,8 +19,8 @@ from pydantic import computed_field
 from hockney import _core
 from hockney._core import Growth, Network
 from hockney.errors import RequestError
+from hockney.models.base import are_faster
 from hockney.models.collectives.closed_form import closed_form
-from hockney.models.over_ranks.choice import Time
 from hockney.predict.costs import CriticalTerms
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.options import CollectiveCase
@@ -350,22 +350,21 @@ def verdict(rows: Sequence[AlgorithmTime], half: float = HALF) -> Verdict:
     ]
     if not others:
         return Verdict(best.algorithm)
-    times = {place: _time(row, half) for place, row in enumerate([best, *others])}
+    _, most_s = _ends(best, half)
     # Not `fastest` of all: what is only bounded may win nothing.
     rivals = [
         row.algorithm
-        for place, row in enumerate(others, 1)
-        if not best.time_s or not times[0].is_faster(times[place])
+        for row in others
+        if not best.time_s or not are_faster(best.time_s, most_s, _ends(row, half)[0], row.time_s)
     ]
     margin = (timed[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(timed) > 1 else None
     return Verdict(best.algorithm, margin, not rivals, rivals)
 
 
-def _time(row: AlgorithmTime, half: float) -> Time:
+def _ends(row: AlgorithmTime, half: float) -> tuple[float, float]:
+    """The least and the most that it may take, in seconds."""
     time_s = row.time_s or 0.0
-    if row.low_s and row.high_s:
-        return Time(time_s, row.low_s, row.high_s)
-    return Time(time_s, time_s / half, time_s * half)
+    return (row.low_s, row.high_s) if row.low_s and row.high_s else (time_s / half, time_s * half)
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.machine.select import collective_title, collective_words, expect_names, parse_where, words
 from hockney.machine.system import find_system
+from hockney.models.base import DEFAULT
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.collectives.closed_form import collective_models
 from hockney.models.collectives.expression import FormulaCall
-from hockney.models.over_ranks.choice import DEFAULT
 from hockney.predict.collective import BOUND, AlgorithmTime, PredictedSize, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries
 from hockney.predict.from_model import EXTRAPOLATED, FITTED, MEASURED, measured_there, published

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.models.base import DEFAULT as DEFAULT
 from hockney.records import columns
 from hockney.records.series import default_statistic
 from hockney.records.statistic import RATES
@@ -39,8 +40,6 @@ CHOICE = columns.CHOICE
 """What a library may choose."""
 APART = ("system", "mpi", "source", "variant", "cache", "oversubscribed")
 """Points that differ in one of these were measured under other conditions: each set has its own calibration."""
-DEFAULT = "default"
-"""The algorithm of the library's own choice."""
 
 SHORTEST_S = 1e-12
 """Shorter times are none."""

@@ -9,7 +9,8 @@ from typing import Literal
 
 import pandas as pd
 
-from hockney.models.over_ranks.choice import TIE, UNKNOWN, are_faster
+from hockney.models.base import TIE, are_faster
+from hockney.models.over_ranks.choice import UNKNOWN
 from hockney.records.contents import Contents, unmeasured
 from hockney.records.journal import LaunchLine
 from hockney.units import counted

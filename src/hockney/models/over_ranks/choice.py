@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from hockney.models.base import DEFAULT as DEFAULT
+from hockney.models.base import TIE, are_faster
 from hockney.models.over_ranks.points import (
     PLACED,
     Configuration,
@@ -22,9 +24,6 @@ from hockney.models.over_ranks.points import (
 )
 from hockney.records.visits import ByLaunch, ratio_in_pairs, taken_together
 
-DEFAULT = "default"
-TIE = 0.02
-"""Times closer than this share count as equal, however narrow their intervals."""
 UNKNOWN = 0.1
 """Half the width, as a share, that the interval of a time gets where nobody stated one."""
 CRITERION = (
@@ -36,11 +35,6 @@ CRITERION = (
 )
 """The rule in words."""
 Name = TypeVar("Name")
-
-
-def are_faster(time_s: Any, high_s: Any, other_low_s: Any, other_s: Any) -> Any:
-    """Whether the first times are shorter than the others by their intervals (s); numbers or arrays alike."""
-    return (high_s < other_low_s) & (time_s * (1 + TIE) < other_s)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.choice import UNKNOWN, are_faster
+from hockney.models.base import are_faster
+from hockney.models.over_ranks.choice import UNKNOWN
 from hockney.models.over_ranks.points import PLACED, Configuration, positions, with_schedules_joined
 from hockney.statistics import Array
 
