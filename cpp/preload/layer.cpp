@@ -1,5 +1,7 @@
 #include "layer.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -138,6 +140,8 @@ void begin_layer() {
                          lack.c_str());
         return;
     }
+    // A child is no rank: it has no part in what its parent notes.
+    pthread_atfork(nullptr, [] { ++forks; }, [] { trace::is_on = is_active = false; });
     learn_types();
     Channel::open();
     if (settings().is_watching) {

@@ -4,15 +4,15 @@
 
 // clang-format off
 // X(name, words, operation, shape): at most 8 arguments or 16; what a profile calls it, or "" where it has
-// none of it; and what is noted of it (noted.hpp). In MPI 4 each has a form with counts that may be larger.
+// none of it (of a persistent request, each start of it); and what is noted of it (noted.hpp). In MPI 4 each has a form with counts that may be larger.
 #define HOCKNEY_SIZED_WATCHED(X) \
     X(Send, 8, "send", Sends<trace::standard>) X(Bsend, 8, "bsend", Sends<trace::buffered>) \
     X(Ssend, 8, "ssend", Sends<trace::synchronous>) X(Rsend, 8, "rsend", Sends<trace::ready>) \
     X(Isend, 8, "isend", Sends<trace::standard>) X(Ibsend, 8, "ibsend", Sends<trace::buffered>) \
     X(Issend, 8, "issend", Sends<trace::synchronous>) X(Irsend, 8, "irsend", Sends<trace::ready>) \
-    X(Send_init, 8, "", SendsLater<trace::standard>) X(Bsend_init, 8, "", SendsLater<trace::buffered>) \
-    X(Ssend_init, 8, "", SendsLater<trace::synchronous>) X(Rsend_init, 8, "", SendsLater<trace::ready>) \
-    X(Recv, 8, "recv", Receives) X(Irecv, 8, "irecv", Posts<false>) X(Recv_init, 8, "", Posts<true>) \
+    X(Send_init, 8, "isend", SendsLater<trace::standard>) X(Bsend_init, 8, "ibsend", SendsLater<trace::buffered>) \
+    X(Ssend_init, 8, "issend", SendsLater<trace::synchronous>) X(Rsend_init, 8, "irsend", SendsLater<trace::ready>) \
+    X(Recv, 8, "recv", Receives) X(Irecv, 8, "irecv", Posts<false>) X(Recv_init, 8, "irecv", Posts<true>) \
     X(Mrecv, 8, "mrecv", TakesMessage) X(Imrecv, 8, "imrecv", TakesMessage) \
     X(Sendrecv, 16, "sendrecv", Exchanges) X(Sendrecv_replace, 16, "sendrecv_replace", Exchanges) \
     X(Allgatherv, 8, "allgatherv", Allgathers) X(Gatherv, 16, "gatherv", Gathers) \
@@ -45,7 +45,7 @@
     X(Wait, 8, "wait", Completes) X(Waitall, 8, "waitall", Completes) \
     X(Waitany, 8, "waitany", CompletesOne) X(Waitsome, 8, "waitsome", CompletesSome<true>) \
     X(Test, 8, "", Completes) X(Testall, 8, "", Completes) X(Testany, 8, "", CompletesOne) \
-    X(Testsome, 8, "", CompletesSome<false>) X(Start, 8, "", Starts) X(Startall, 8, "", Starts) \
+    X(Testsome, 8, "", CompletesSome<false>) X(Start, 8, "start", Starts) X(Startall, 8, "start", Starts) \
     X(Request_free, 8, "", FreesRequest) X(Cancel, 8, "", Cancels) X(Request_get_status, 8, "", Looks) \
     X(Probe, 8, "", Probes<trace::probe>) \
     X(Iprobe, 8, "", Probes<trace::probe>) X(Mprobe, 8, "", Probes<trace::mprobe>) \

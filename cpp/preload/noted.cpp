@@ -77,14 +77,23 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
         trace::Event(trace::dropped, visit).add(latest - number, trace::Dropped::cancelled);
 }
 
+void Starts::count(Watched&, const char*, const trace::Visit& visit, int) const {
+    // Each has its part of the time.
+    const double end_s = visit.start_s() + (visit.end_s() - visit.start_s()) / std::max(1, starts);
+    for (int i = 0; i < starts; ++i)
+        if (const auto started = trace::persistent_requests().find(requests[i]))
+            started->watched->add(started->operation, visit.site(), started->bytes, -1, false,
+                                  visit.start_s(), end_s);
+}
+
 void Starts::write(const trace::Visit& visit) const {
     static auto& started = *new std::vector<std::int64_t>;
     started.clear();
     bool is_named = false;
-    for (int i = 0; i < count; ++i) {
-        const trace::Persistent* const found = trace::requests().persistent(requests[i]);
-        is_named |= found == nullptr;
-        if (found == nullptr) continue;
+    for (int i = 0; i < starts; ++i) {
+        const auto found = trace::persistent_requests().find(requests[i]);
+        is_named |= !found;
+        if (!found) continue;
         begin_request(requests + i, found->number >= 0, found->wild);
         if (found->number >= 0) started.push_back(found->number);
     }
@@ -97,6 +106,8 @@ void Starts::write(const trace::Visit& visit) const {
 
 FreesRequest::FreesRequest(const trace::Visit& visit, MPI_Request* request)
     : place(request), handle(*request) {
+    // Before another thread may get the same handle.
+    trace::persistent_requests().remove(handle);
     if (!visit.is_traced() || !trace::requests().is_cancelled(handle)) return;
     // Nobody else asks whether the cancel succeeded.
     MPI_Status status;
@@ -108,7 +119,6 @@ FreesRequest::FreesRequest(const trace::Visit& visit, MPI_Request* request)
 void FreesRequest::write(const trace::Visit& visit) const {
     trace::Request request;
     const bool is_active = trace::requests().take(handle, place, request) && request.number >= 0;
-    trace::requests().remove_persistent(handle);
     if (!is_active) return visit.skip();
     const std::int64_t back = trace::requests().latest() - request.number;
     trace::Event(trace::dropped, visit)

@@ -20,6 +20,14 @@ struct Noted {
     Channel* channel;
     Bytes bytes = 0;
 
+    // Adds the call, which had this result, to a profile.
+    void count(Watched& watched, const char* operation, const trace::Visit& visit, int) const {
+        watched.add(operation, visit.site(), bytes, -1, false, visit.start_s(), visit.end_s());
+    }
+    // A persistent request that it made: each start of it counts.
+    void keep(const MPI_Request* made, Watched& watched, const char* operation, int code) const {
+        if (code == MPI_SUCCESS) trace::persistent_requests().add(*made, {&watched, operation, bytes});
+    }
     // Its number in the trace. Below 0 where it has none, and the call counts as one that is no message.
     std::int64_t number(const trace::Visit& visit) const {
         const std::int64_t found = channel != nullptr ? trace::comm_number(comm, *channel) : -1;
@@ -82,11 +90,15 @@ struct Sends : Noted {
         : Noted(on), to(to_rank), tag(with_tag), request(made...) {
         bytes = bytes_of(count, type);
     }
+    void count(Watched& watched, const char* operation, const trace::Visit& visit, int code) const {
+        if (is_persistent) return keep(request.at, watched, operation, code);
+        Noted::count(watched, operation, visit, code);
+    }
     void write(const trace::Visit& visit) const {
         if (to == MPI_PROC_NULL) visit.skip();
         const std::int64_t on = to != MPI_PROC_NULL ? number(visit) : -1;
         if (request.at != nullptr && is_persistent)
-            trace::requests().add_persistent(*request.at, on >= 0, 0);
+            trace::persistent_requests().trace(*request.at, on >= 0, 0);
         else if (request.at != nullptr)
             begin_request(request.at, on >= 0);
         const trace::Kind later = is_persistent ? trace::send_init : trace::isend;
@@ -131,12 +143,16 @@ struct Posts : Noted {
         : Noted(on), from(from_rank), tag(with_tag), request(made) {
         bytes = bytes_of(count, type);
     }
+    void count(Watched& watched, const char* operation, const trace::Visit& visit, int code) const {
+        if (is_persistent) return keep(request, watched, operation, code);
+        Noted::count(watched, operation, visit, code);
+    }
     void write(const trace::Visit& visit) const {
         const std::uint8_t wild = wild_of(from, tag);
         if (from == MPI_PROC_NULL) visit.skip();
         const std::int64_t on = from != MPI_PROC_NULL ? number(visit) : -1;
         if (is_persistent)
-            trace::requests().add_persistent(*request, on >= 0, wild);
+            trace::persistent_requests().trace(*request, on >= 0, wild);
         else
             begin_request(request, on >= 0, wild);
         if (on < 0) return;
@@ -308,10 +324,11 @@ struct CompletesSome : Completes {
 // MPI_Start, MPI_Startall
 struct Starts : Noted {
     Starts(const trace::Visit&, MPI_Request* request) : requests(request) {}
-    Starts(const trace::Visit&, int number, MPI_Request* several) : count(number), requests(several) {}
+    Starts(const trace::Visit&, int number, MPI_Request* several) : starts(number), requests(several) {}
+    void count(Watched& watched, const char* operation, const trace::Visit& visit, int code) const;
     void write(const trace::Visit& visit) const;
 
-    int count = 1;
+    int starts = 1;
     MPI_Request* requests;
 };
 

@@ -9,7 +9,11 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
+
+#include "watch.hpp"
 
 namespace hockney::trace {
 
@@ -25,10 +29,56 @@ struct Request {
     std::int64_t duplicate_number = 0;
 };
 
+// One that is started again and again: what a start counts as, and its number in the trace, if it has one.
 struct Persistent {
+    Watched* watched;
+    const char* operation;
+    Bytes bytes;
     std::int64_t number = -1;
     std::uint8_t wild = 0;
 };
+
+inline std::uint64_t bits_of(MPI_Request handle) {
+    std::uint64_t all = 0;
+    std::memcpy(&all, &handle, sizeof handle);
+    return all;
+}
+
+// Those of a process, whether there is a trace or not; several threads may come.
+class Persistents {
+  public:
+    void add(MPI_Request handle, const Persistent& made) {
+        const std::lock_guard<std::mutex> held(mutex_);
+        all_.insert_or_assign(bits_of(handle), made);
+    }
+    // From now on the trace has it.
+    void trace(MPI_Request handle, bool has_message, std::uint8_t wild) {
+        const std::lock_guard<std::mutex> held(mutex_);
+        Persistent& made = all_.at(bits_of(handle));
+        made.number = has_message ? next_++ : -1;
+        made.wild = wild;
+    }
+    std::optional<Persistent> find(MPI_Request handle) const {
+        const std::lock_guard<std::mutex> held(mutex_);
+        const auto found = all_.find(bits_of(handle));
+        return found != all_.end() ? std::optional(found->second) : std::nullopt;
+    }
+    void remove(MPI_Request handle) {
+        const std::lock_guard<std::mutex> held(mutex_);
+        all_.erase(bits_of(handle));
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::int64_t next_ = 0;
+    std::unordered_map<std::uint64_t, Persistent> all_;
+};
+
+// Never destroyed: programs may call MPI until the very end.
+inline Persistents& persistent_requests() {
+    static auto& all = *new Persistents;
+    return all;
+}
 
 class Requests {
   public:
@@ -37,7 +87,7 @@ class Requests {
     std::int64_t latest() const { return next_ - 1; }
 
     void add(MPI_Request handle, const Request& request) {
-        under_way_[bits(handle)].push_back(request);
+        under_way_[bits_of(handle)].push_back(request);
         needs_status_ += needs_status(request) ? 1 : 0;
     }
 
@@ -71,36 +121,21 @@ class Requests {
     // Whether the status of one that is under way says what the trace needs.
     bool need_status() const { return needs_status_ != 0; }
 
-    void add_persistent(MPI_Request handle, bool has_message, std::uint8_t wild) {
-        persistent_[bits(handle)] = {has_message ? next_persistent_++ : -1, wild};
-    }
-    const Persistent* persistent(MPI_Request handle) const {
-        const auto found = persistent_.find(bits(handle));
-        return found != persistent_.end() ? &found->second : nullptr;
-    }
-    void remove_persistent(MPI_Request handle) { persistent_.erase(bits(handle)); }
-
   private:
     using Alike = std::deque<Request>;
     // Places that are compared: more have the same handle only where they are all over.
     static constexpr std::ptrdiff_t most_compared = 64;
 
-    static std::uint64_t bits(MPI_Request handle) {
-        std::uint64_t all = 0;
-        std::memcpy(&all, &handle, sizeof handle);
-        return all;
-    }
     static bool needs_status(const Request& request) { return request.wild != 0 || request.is_cancelled; }
     Alike* find(MPI_Request handle) {
-        const auto found = under_way_.find(bits(handle));
+        const auto found = under_way_.find(bits_of(handle));
         return found != under_way_.end() && !found->second.empty() ? &found->second : nullptr;
     }
 
-    std::int64_t next_ = 0, next_persistent_ = 0;
+    std::int64_t next_ = 0;
     long needs_status_ = 0;
     // Never smaller: as many as were under way at a time.
     std::unordered_map<std::uint64_t, Alike> under_way_;
-    std::unordered_map<std::uint64_t, Persistent> persistent_;
 };
 
 }  // namespace hockney::trace

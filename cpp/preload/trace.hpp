@@ -52,6 +52,7 @@ class Visit {
     // Whether it is to be written.
     bool is_traced() const { return is_traced_; }
     const char* name() const { return name_; }
+    const void* site() const { return site_; }
     // Nothing came of it: the time before it is that of what comes next, and its own is inside that; before a
     // poll, too, where that was no more than a loop takes.
     void skip() const;

@@ -49,16 +49,14 @@ int watch(const char* operation, const char* name, int (*own)(Arguments...), con
     std::tuple<Arguments...> arguments(argument_of<Arguments>(words[I])...);
     return std::apply(
         [&](auto&... each) {
-            const void* const site = library::program_site(call_site);
-            trace::Visit visit(name, site);
+            trace::Visit visit(name, library::program_site(call_site));
             // May give the call a status of the trace's own.
             Shape noted(visit, each...);
             Watched* const watched = *operation != 0 ? &watched_by(noted) : nullptr;
             visit.enter();
             const int code = own(each...);
             visit.leave();
-            if (watched != nullptr)
-                watched->add(operation, site, noted.bytes, -1, false, visit.start_s(), visit.end_s());
+            if (watched != nullptr) noted.count(*watched, operation, visit, code);
             if (visit.is_traced()) Noted::write(noted, visit, code);
             return code;
         },
@@ -76,6 +74,7 @@ int pass_on(const char* name, Own own) {
     visit.enter();
     const int code = own();
     visit.leave();
+    if (std::strncmp(name, "MPI_Comm_spawn", std::strlen("MPI_Comm_spawn")) == 0) ++spawns;
     if (visit.is_traced()) Noted::write_other(visit);
     return code;
 }

@@ -1,8 +1,9 @@
 """From the layer's notes (cpp/preload/watch.cpp) to a profile: sums over ranks, and what was waiting.
 
 A note is a line of words with tabs between: `rank` begins those of a rank, `unseen` says what the layer could
-not see, `left` how many calls were left out and their time, `on` begins those of a communicator, `call` has calls
-that are alike, `at` says when the rank came to one of them and when it left, `end` how many lines come before.
+not see, `began` how often and by what call the program began processes, `left` how many calls were left out and
+their time. `on` begins those of a communicator, `call` has calls that are alike, `at` says when the rank came to
+one of them and when it left, `end` how many lines come before.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.records.profile import Call, Communicator, Late, LeftOut, Profile, SizeCount
 from hockney.runner.preload import Damaged, PreloadedRun
 from hockney.runner.probe import capture
-from hockney.units import format_time
+from hockney.units import counted, format_time
 
 ADDRESS_LIMIT_S = 60.0
 _S = 1e-9
@@ -73,6 +74,8 @@ class _Notes:
     ranks: int = 0
     unseen: str = ""
     """Calls of the program that the layer cannot tell from the library's own."""
+    began: Counter[str] = field(default_factory=Counter)
+    """How often the program began processes, by what it called."""
     left_out_calls: int = 0
     left_out_s: float = 0.0
     """Of calls beyond the kinds that a process notes."""
@@ -124,6 +127,9 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
         )
     if notes.unseen:
         warn("note: not seen are %s", notes.unseen)
+    if notes.began:
+        calls_of = ", ".join(f"{name}: {counted(calls, 'call')}" for name, calls in notes.began.items())
+        warn("note: not seen are processes that the program began itself (%s)", calls_of)
     if notes.left_out_calls:
         warn(
             "note: %d calls (%s) are left out: a process notes so many kinds of calls and no more",
@@ -161,6 +167,8 @@ def _read(lines: Iterable[str]) -> _Notes:
             raise ValueError(f"no rank before {line[:80]}")
         elif kind == "unseen":
             notes.unseen = words[0]
+        elif kind == "began":
+            notes.began[words[0]] += int(words[1])
         elif kind == "left":
             notes.left_out_calls += int(words[0])
             notes.left_out_s += int(words[1]) * _S

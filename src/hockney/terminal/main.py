@@ -293,8 +293,10 @@ def main() -> None:
     """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
     _accept_any_terminal()
     # Threads that wait for a core by spinning cost more than they bring on matrices as small as ours, and sums
-    # would depend on how many there are. It must be said before numpy is imported.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # would depend on how many there are. It must be said before numpy is imported, and is said to this process
+    # alone: what it launches gets `os.environ`.
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        os.putenv("OPENBLAS_NUM_THREADS", "1")
     # Frames and figures are many small objects that live to the end: to look for circles among them after every
     # 700 takes a tenth of a report's time.
     gc.set_threshold(20_000)

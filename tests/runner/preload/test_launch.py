@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests.capabilities import lacking
 from tests.command_line import refused
 from tests.conftest import Script
 from tests.factories import not_none, written
+from tests.processes import captured
 from tests.runner.preload.programs import (
     answer,
     apply_words,
@@ -100,6 +103,16 @@ def test_without_a_compiler_wrapper_the_program_runs_on(script: Script, tmp_path
     assert done.returncode == 4
     assert "launched" in done.stdout
     assert f"no compiler wrapper (mpicc) belongs to the launcher {launcher}" in done.stderr
+
+
+def test_the_program_gets_the_users_environment(script: Script, tmp_path: Path) -> None:
+    """Threads of linear algebra are limited in our process alone."""
+    launcher = script(tmp_path / "bin" / "mpiexec", "")
+    launcher.write_text('#!/bin/sh\necho "mpirun (Open MPI) 1.0\nthreads: $OPENBLAS_NUM_THREADS"\n')
+    words = [sys.executable, "-m", "hockney", "profile", "--", str(launcher), "-n", "1", "true"]
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    for value, added in (("", {}), ("7", {"OPENBLAS_NUM_THREADS": "7"})):
+        assert f"threads: {value}\n" in captured(words, cwd=tmp_path, env={**environment, **added}).stdout
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,22 @@ def test_calls_that_differ_between_ranks_say_nothing_of_waiting(caplog: pytest.L
     assert "1 of 3 kept calls were not the same on all ranks" in caplog.text
 
 
+FORKS = mpi_program(
+    "for (int i = 0; i < 3; ++i) {",
+    "  const pid_t child = fork();",
+    "  if (child == 0) _exit(0);",
+    "  waitpid(child, NULL, 0);",
+    "}",
+    before="#include <sys/wait.h>\n",
+)
+
+
+@pytest.mark.one_mpi
+def test_a_program_that_forks_is_named(mpi: Mpi, tmp_path: Path) -> None:
+    done = watched(mpi, tmp_path, 2, compiled(mpi, tmp_path, FORKS))[1]
+    assert "note: not seen are processes that the program began itself (fork: 6 calls)" in done.stderr
+
+
 @pytest.mark.one_mpi
 def test_communicators_that_live_together_are_apart(mpi: Mpi, tmp_path: Path) -> None:
     """Threads of the two ranks come to two duplicates in different orders."""

@@ -9,7 +9,9 @@ import pytest
 from tests.capabilities import lacking
 from tests.runner.preload.conftest import RANKS, Kept, recorded
 from tests.runner.preload.programs import answer, compiled, hockney, launch_line
+from tests.runner.preload.test_profile import sums
 
+from hockney.records.profile import load
 from hockney.runner.mpi import Mpi
 from hockney.runner.traced import HEADER, MAGIC, found
 
@@ -77,7 +79,14 @@ def test_calls_that_fail_are_no_messages(kept: Kept) -> None:
 
 
 def test_persistent_requests(kept: Kept) -> None:
-    for one in kept("persistent")[0]:
+    """A profile counts each start as the call that it stands for, to nobody too."""
+    recorded_by, path = kept("persistent")
+    profile = load(path)
+    assert {call.operation for call in profile.calls} == {"irecv", "isend", "issend", "wait", "waitall"}
+    assert sums(profile, "irecv") == (RANKS * 5, RANKS * 5 * 20)
+    assert sums(profile, "isend") == (RANKS * 5, RANKS * (3 * 10 + 2 * 12))
+    assert sums(profile, "issend") == (RANKS * 2, RANKS * 2 * 11)
+    for one in recorded_by:
         next_, before = (one.rank + 1) % 3, (one.rank + 2) % 3
         assert [(event.kind, event.said) for event in one.events[:-1]] == [
             ("recv_init", (0, None, 1, 20)),
