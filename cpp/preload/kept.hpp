@@ -4,9 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <unordered_map>
 
 #include "asked.hpp"
 #include "prepared.hpp"
@@ -31,13 +32,11 @@ class Kept {
       private:
         friend class Kept;
         Bytes held_B = 0;
-        std::uint64_t used = 0;          // as all communicators count
-        int newer = none, older = none;  // in the order of their use
-        int next = none;                 // of those that are searched together, or that are free
+        std::uint64_t used = 0;  // as all communicators count
     };
 
     // Schedules that a communicator keeps.
-    static constexpr int places = 512;
+    static constexpr std::size_t places = 512;
 
     // Schedules that this process dropped, of all communicators.
     static long dropped();
@@ -60,22 +59,21 @@ class Kept {
     void add_to(Totals& totals);
 
   private:
-    static constexpr int none = -1;
-    static constexpr std::size_t rows = 1024;
+    struct Hash {
+        std::size_t operator()(const Key& key) const {
+            std::uint64_t mixed = (static_cast<std::uint64_t>(key.bytes) + key.what) * 0x9E3779B97F4A7C15ULL;
+            mixed = (mixed ^ (mixed >> 29) ^ key.how) * 0xBF58476D1CE4E5B9ULL;
+            return mixed >> 32;
+        }
+    };
 
-    static std::size_t row_of(const Key& key);
     // The least recently used one of all communicators but `but` of this one; false where there is none.
     bool drop_one(const Slot& but);
-    int oldest_but(const Slot& but) const;
-    void drop(int at);
-    void put_first(int at);
-    void take_out(int at);
+    void drop_oldest();
 
     std::mutex in_use_;
-    // Nothing before the first is added: most communicators have no rule.
-    std::vector<Slot> slots_;
-    std::vector<int> first_;  // of those that are searched together
-    int free_ = none, newest_ = none, oldest_ = none;
+    std::list<Slot> slots_;  // the newest first
+    std::unordered_map<Key, std::list<Slot>::iterator, Hash> places_;
     Totals forgotten_;
 };
 

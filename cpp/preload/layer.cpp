@@ -79,7 +79,7 @@ std::string report(const Totals& totals, long dropped, int ranks, bool is_of_all
                .add("unseen", library::unseen())
                .raw("dropped", JsonObject()
                                    .add("schedules", dropped)
-                                   .add("most", Kept::places)
+                                   .add("most", static_cast<long>(Kept::places))
                                    .add("most_B", static_cast<long>(settings().kept_B))
                                    .str())
                .raw("calls", "[\n" + rows + "]")

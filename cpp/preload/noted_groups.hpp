@@ -12,7 +12,8 @@ namespace hockney {
 
 // A collective, in words that a trace has.
 struct Group : Noted {
-    Group(trace::Operation kind, MPI_Comm on) : Noted(on), operation(kind) {}
+    Group(trace::Operation kind, MPI_Comm on, MPI_Request* made = nullptr)
+        : Noted(on), operation(kind), request(made) {}
     void write(const trace::Visit& visit) const;
 
     trace::Operation operation;
@@ -21,7 +22,7 @@ struct Group : Noted {
     bool is_in_place = false, is_commutative = true;
     // Blocks of different sizes: of the root, of all, or those that go out and those that come in.
     std::vector<std::vector<Bytes>> vectors;
-    MPI_Request* request = nullptr;
+    MPI_Request* request;
 
   protected:
     bool is_inter() const { return channel == nullptr || channel->is_inter(); }
@@ -70,30 +71,27 @@ struct Rooted : Group {
     template <class Number, class... Request>
     Rooted(const trace::Visit&, void*, Number count, MPI_Datatype type, int from_root, MPI_Comm on,
            Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         root = from_root;
         bytes = bytes_of(count, type);
-        ((request = made), ...);
     }
     template <class Number, class... Request>
     Rooted(const trace::Visit&, const void* from, void* into, Number count, MPI_Datatype type, MPI_Op op,
            int to_root, MPI_Comm on, Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         root = to_root;
         is_in_place = from == MPI_IN_PLACE || into == MPI_IN_PLACE;
         reduces(count, type, op);
-        ((request = made), ...);
     }
     // The root's block, or the other's, as the tidy table has it.
     template <class Number, class... Request>
     Rooted(const trace::Visit&, const void* from, Number count, MPI_Datatype type, void* into,
            Number into_count, MPI_Datatype into_type, int at_root, MPI_Comm on, Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         root = at_root;
         is_in_place = from == MPI_IN_PLACE || into == MPI_IN_PLACE;
         const bool is_sent = (kind == trace::scatter) == is_root();
         if (!is_inter()) bytes = is_sent ? bytes_of(count, type) : bytes_of(into_count, into_type);
-        ((request = made), ...);
     }
 };
 
@@ -101,33 +99,28 @@ struct Rooted : Group {
 template <trace::Operation kind>
 struct Everyones : Group {
     template <class... Request>
-    Everyones(const trace::Visit&, MPI_Comm on, Request... made) : Group(kind, on) {
-        ((request = made), ...);
-    }
+    Everyones(const trace::Visit&, MPI_Comm on, Request... made) : Group(kind, on, made...) {}
     template <class Number, class... Request>
     Everyones(const trace::Visit&, const void* from, Number, MPI_Datatype, void*, Number into_count,
               MPI_Datatype into_type, MPI_Comm on, Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         is_in_place = from == MPI_IN_PLACE;
         bytes = bytes_of(into_count, into_type);
-        ((request = made), ...);
     }
     template <class Number, class... Request>
     Everyones(const trace::Visit&, const void* from, void*, Number count, MPI_Datatype type, MPI_Op op,
               MPI_Comm on, Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         is_in_place = from == MPI_IN_PLACE;
         reduces(count, type, op);
-        ((request = made), ...);
     }
     template <class Number, class... Request>
     Everyones(const trace::Visit& visit, const void* from, void*, const Number counts[], MPI_Datatype type,
               MPI_Op op, MPI_Comm on, Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         is_in_place = from == MPI_IN_PLACE;
         reduces(is_inter() || counts == nullptr ? 0 : counts[channel->rank()], type, op);
         if (visit.is_traced()) vectors.push_back(blocks(counts, type));
-        ((request = made), ...);
     }
 };
 
@@ -135,10 +128,9 @@ struct Allgathers : Group {
     template <class Number, class Place, class... Request>
     Allgathers(const trace::Visit& visit, const void* from, Number count, MPI_Datatype type, void*,
                const Number counts[], const Place*, MPI_Datatype into_type, MPI_Comm on, Request... made)
-        : Group(trace::allgatherv, on) {
+        : Group(trace::allgatherv, on, made...) {
         own(from, count, type, counts, into_type);
         if (visit.is_traced()) vectors.push_back(blocks(counts, into_type));
-        ((request = made), ...);
     }
 };
 struct Gathers : Group {
@@ -146,11 +138,10 @@ struct Gathers : Group {
     Gathers(const trace::Visit& visit, const void* from, Number count, MPI_Datatype type, void*,
             const Number counts[], const Place*, MPI_Datatype into_type, int to_root, MPI_Comm on,
             Request... made)
-        : Group(trace::gatherv, on) {
+        : Group(trace::gatherv, on, made...) {
         root = to_root;
         own(from, count, type, counts, into_type);
         if (visit.is_traced() && is_root()) vectors.push_back(blocks(counts, into_type));
-        ((request = made), ...);
     }
 };
 struct Scatters : Group {
@@ -158,11 +149,10 @@ struct Scatters : Group {
     Scatters(const trace::Visit& visit, const void*, const Number counts[], const Place*, MPI_Datatype type,
              void* into, Number into_count, MPI_Datatype into_type, int from_root, MPI_Comm on,
              Request... made)
-        : Group(trace::scatterv, on) {
+        : Group(trace::scatterv, on, made...) {
         root = from_root;
         own(into, into_count, into_type, counts, type);
         if (visit.is_traced() && is_root()) vectors.push_back(blocks(counts, type));
-        ((request = made), ...);
     }
 };
 
@@ -171,12 +161,11 @@ struct Exchanged : Group {
     template <class Number, class Place, class Types, class... Request>
     Exchanged(const trace::Visit& visit, const void* from, const Number counts[], const Place*, Types types,
               void*, const Number into_counts[], const Place*, Types into_types, MPI_Comm on, Request... made)
-        : Group(trace::alltoallv, on) {
+        : Group(trace::alltoallv, on, made...) {
         is_in_place = from == MPI_IN_PLACE;
         auto out = is_in_place ? blocks(into_counts, into_types) : blocks(counts, types);
         bytes = sum(out);
         if (visit.is_traced()) vectors = {std::move(out), blocks(into_counts, into_types)};
-        ((request = made), ...);
     }
 };
 
@@ -186,16 +175,14 @@ struct Neighbours : Group {
     template <class Number, class... Request>
     Neighbours(const trace::Visit&, const void*, Number count, MPI_Datatype type, void*, Number, MPI_Datatype,
                MPI_Comm on, Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         bytes = bytes_of(count, type);
-        ((request = made), ...);
     }
     template <class Number, class Place, class... Request>
     Neighbours(const trace::Visit& visit, const void*, Number count, MPI_Datatype type, void*,
                const Number into_counts[], const Place*, MPI_Datatype into_type, MPI_Comm on, Request... made)
-        : Group(kind, on) {
+        : Group(kind, on, made...) {
         bytes = bytes_of(count, type);
-        ((request = made), ...);
         if (!knows(visit)) return;
         const trace::Traced& traced = channel->traced;
         vectors = {
@@ -206,8 +193,7 @@ struct Neighbours : Group {
     Neighbours(const trace::Visit& visit, const void*, const Number counts[], const Place*, Types types,
                void*, const Number into_counts[], const Place*, Types into_types, MPI_Comm on,
                Request... made)
-        : Group(kind, on) {
-        ((request = made), ...);
+        : Group(kind, on, made...) {
         if (!knows(visit)) return;
         const trace::Traced& traced = channel->traced;
         vectors = {there(traced.targets, blocks(counts, types, traced.targets.size())),

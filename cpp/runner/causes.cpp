@@ -14,6 +14,7 @@
 #include "clock.hpp"
 #include "placement.hpp"
 #include "point.hpp"
+#include "ranks.hpp"
 
 namespace hockney {
 namespace {
@@ -132,9 +133,7 @@ Causes combined(const std::vector<Causes>& of_ranks) {
 
 Causes combined(const Causes& own, MPI_Comm comm) {
     if (is_simulated) return own;
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    const int rank = rank_of(comm), ranks = ranks_of(comm);
     std::vector<Causes> of_ranks(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
     constexpr int numbers = sizeof(Causes) / sizeof(double);
     MPI_Gather(&own, numbers, MPI_DOUBLE, of_ranks.data(), numbers, MPI_DOUBLE, 0, comm);

@@ -31,6 +31,13 @@ std::string json_number(double value) {
     return digits;
 }
 
+std::string json_list(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts)
+        if (!text.empty()) list += (list.empty() ? "" : ",") + text;
+    return "[" + list + "]";
+}
+
 JsonObject& JsonObject::raw(std::string_view key, std::string_view json) {
     if (!members_.empty()) members_ += ",";
     members_ += json_string(key);
@@ -40,15 +47,15 @@ JsonObject& JsonObject::raw(std::string_view key, std::string_view json) {
 }
 
 JsonObject& JsonObject::add(std::string_view key, const std::vector<double>& values) {
-    std::string list;
-    for (const double value : values) list += (list.empty() ? "" : ",") + json_number(value);
-    return raw(key, "[" + list + "]");
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(json_number(value));
+    return raw(key, json_list(texts));
 }
 
 JsonObject& JsonObject::add(std::string_view key, const std::vector<long>& values) {
-    std::string list;
-    for (const long value : values) list += (list.empty() ? "" : ",") + std::to_string(value);
-    return raw(key, "[" + list + "]");
+    std::vector<std::string> texts;
+    for (const long value : values) texts.push_back(std::to_string(value));
+    return raw(key, json_list(texts));
 }
 
 }  // namespace hockney

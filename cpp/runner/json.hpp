@@ -9,6 +9,8 @@ namespace hockney {
 
 std::string json_string(std::string_view text);
 std::string json_number(double value);  // six significant digits; `null` where it is not finite
+// Of JSON texts; empty ones are left out.
+std::string json_list(const std::vector<std::string>& texts);
 
 // An object under construction: members in the order added.
 class JsonObject {

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@
 #include "kernels/kernel.hpp"
 #include "pair.hpp"
 #include "placement.hpp"
+#include "ranks.hpp"
 #include "request.hpp"
 #include "settings.hpp"
 
@@ -49,10 +51,6 @@ constexpr int request_tag = 10, record_tag = 11, group_tag = 12;
 
 void answer(const std::string& json) {
     std::cout << "@hockney " << json << std::endl;  // flushed: the other side waits for it
-}
-
-void answer_error(const std::string& message) {
-    answer(JsonObject().add("type", "error").add("message", message).str());
 }
 
 void send_text(const std::string& text, int to, int tag, MPI_Comm comm) {
@@ -74,17 +72,6 @@ std::string receive_text(int from, int tag, MPI_Comm comm) {
     return text;
 }
 
-// Gathers one string of each rank on rank 0.
-std::vector<std::string> gather_texts(const std::string& text, int rank, int ranks, MPI_Comm comm) {
-    if (rank != 0) {
-        send_text(text, 0, record_tag, comm);
-        return {};
-    }
-    std::vector<std::string> all{text};
-    for (int other = 1; other < ranks; ++other) all.push_back(receive_text(other, record_tag, comm));
-    return all;
-}
-
 // What this process may expect of MPI: the name of its level of threads.
 const char* thread_level() {
     int level = MPI_THREAD_SINGLE;
@@ -96,12 +83,8 @@ const char* thread_level() {
 
 // The first rank of each host describes it, the others say nothing.
 std::string described_node(MPI_Comm comm) {
-    MPI_Comm host;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    int rank = 0;
-    MPI_Comm_rank(host, &rank);
-    MPI_Comm_free(&host);
-    return rank == 0 ? node_json() : "";
+    const HostRanks host(comm);
+    return rank_of(host.comm()) == 0 ? node_json() : "";
 }
 
 // Hosts that are alike stand together: each description once, with the ranks that gave it.
@@ -109,13 +92,10 @@ std::string nodes_json(const std::vector<std::string>& descriptions) {
     std::map<std::string, std::vector<long>> ranks;
     for (std::size_t rank = 0; rank < descriptions.size(); ++rank)
         if (!descriptions[rank].empty()) ranks[descriptions[rank]].push_back(static_cast<long>(rank));
-    std::string list;
-    for (const auto& [description, of] : ranks) {
-        JsonObject node;
-        node.add("ranks", of).raw("node", description);
-        list += (list.empty() ? "" : ",") + node.str();
-    }
-    return "[" + list + "]";
+    std::vector<std::string> nodes;
+    for (const auto& [description, of] : ranks)
+        nodes.push_back(JsonObject().add("ranks", of).raw("node", description).str());
+    return json_list(nodes);
 }
 
 std::string hello(const std::vector<std::string>& placements, const std::vector<std::string>& nodes,
@@ -124,27 +104,22 @@ std::string hello(const std::vector<std::string>& placements, const std::vector<
     int length = 0, version = 0, subversion = 0;
     MPI_Get_library_version(library, &length);
     MPI_Get_version(&version, &subversion);
-    std::string ranks, operations;
-    for (const std::string& placement : placements) ranks += (ranks.empty() ? "" : ",") + placement;
+    std::vector<std::string> operations, programs, known_effects;
     for (const auto& [name, kernel] : kernels()) {
         JsonObject operation;
         operation.add("name", name).add("largest_B", kernel.largest_B).add("windowed", kernel.windowed);
-        operations += (operations.empty() ? "" : ",") + operation.str();
+        operations.push_back(operation.str());
     }
-    std::string programs;
-    for (const auto& [name, app] : apps()) programs += (programs.empty() ? "" : ",") + json_string(name);
+    for (const auto& [name, app] : apps()) programs.push_back(json_string(name));
+    for (const auto& [name, effect] : effects()) known_effects.push_back(json_string(name));
     JsonObject object;
     object.add("type", "hello")
         .add("protocol", 1)
         .add("library", library)
         .add("thread_level", thread_level());
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
-    object.raw("operations", "[" + operations + "]").raw("algorithms", algorithms_json());
-    object.raw("apps", "[" + programs + "]");
-    std::string known_effects;
-    for (const auto& [name, effect] : effects())
-        known_effects += (known_effects.empty() ? "" : ",") + json_string(name);
-    object.raw("effects", "[" + known_effects + "]");
+    object.raw("operations", json_list(operations)).raw("algorithms", algorithms_json());
+    object.raw("apps", json_list(programs)).raw("effects", json_list(known_effects));
     object.raw("settings", settings);
 #ifdef HOCKNEY_NO_MPI_T
     object.add("mpi_t", false);
@@ -152,7 +127,7 @@ std::string hello(const std::vector<std::string>& placements, const std::vector<
     object.add("mpi_t", true);
 #endif
     object.raw("nodes", nodes_json(nodes));
-    object.raw("ranks", "[" + ranks + "]").add("clock_granularity_s", clock_granularity_s());
+    object.raw("ranks", json_list(placements)).add("clock_granularity_s", clock_granularity_s());
     return object.str();
 }
 
@@ -221,17 +196,6 @@ void check_pair(const Request& request, int ranks) {
     if (request.whole("window") < 1) throw BadRequest("window must be at least 1");
 }
 
-std::string answer_pair(const std::string& line, const Request& request, int ranks, MPI_Comm comm) {
-    check_pair(request, ranks);
-    const int leader = static_cast<int>(request.whole("leader"));
-    const int follower = static_cast<int>(request.whole("follower"));
-    for (const int other : {leader, follower})
-        if (other != 0) send_text(line, other, request_tag, comm);
-    std::string record;
-    if (leader == 0 || follower == 0) record = measure_pair(request, comm, 0);
-    return leader == 0 ? record : receive_text(leader, record_tag, comm);
-}
-
 void check_app(const Request& request, int ranks) {
     if (apps().count(request.text("operation")) == 0)
         throw BadRequest("unknown application '" + request.text("operation") + "'");
@@ -240,16 +204,7 @@ void check_app(const Request& request, int ranks) {
         throw BadRequest("ranks must be from 1 to " + std::to_string(ranks) + ", which were launched");
 }
 
-std::string answer_app(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
-                       Groups& groups) {
-    check_app(request, ranks);
-    const int members = static_cast<int>(request.whole("ranks"));
-    for (int other = 1; other < members; ++other) send_text(line, other, request_tag, comm);
-    return run_app(request, groups.comm_of(members));
-}
-
-// The members of an effect's request, checked.
-std::vector<int> members_of(const Request& request, int ranks) {
+void check_effect(const Request& request, int ranks) {
     const auto effect = effects().find(request.text("operation"));
     if (effect == effects().end()) throw BadRequest("unknown effect '" + request.text("operation") + "'");
     const std::vector<int> members = request.wholes("members", ranks);
@@ -260,115 +215,129 @@ std::vector<int> members_of(const Request& request, int ranks) {
     if (members.size() < 2) throw BadRequest(effect->first + " needs two members or more");
     if (static_cast<int>(members.size()) > most)
         throw BadRequest(effect->first + " has " + std::to_string(most) + " members at most");
+}
+
+std::vector<int> first_of(const Request& request, int) {
+    std::vector<int> members(static_cast<std::size_t>(request.whole("ranks")));
+    std::iota(members.begin(), members.end(), 0);
     return members;
 }
 
-std::string answer_effect(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
-                          Groups& groups) {
-    const std::vector<int> members = members_of(request, ranks);
-    for (const int member : members)
+// A kind of request, by its word.
+struct Kind {
+    // On rank 0 of the launch: BadRequest or Refusal, before anybody else hears of it.
+    void (*check)(const Request& request, int ranks);
+    // Of `ranks` that were launched, those that take part. The first of them has the answer.
+    std::vector<int> (*members)(const Request& request, int ranks);
+    // Collective over the members.
+    std::string (*run)(const Request& request, MPI_Comm comm, Groups& groups);
+};
+
+const std::map<std::string, Kind>& kinds() {
+    static const std::map<std::string, Kind> all = {
+        {"measure",
+         {[](const Request& request, int ranks) {
+              check_common(request);
+              check_pair(request, ranks);
+          },
+          [](const Request& request, int) {
+              return std::vector<int>{static_cast<int>(request.whole("leader")),
+                                      static_cast<int>(request.whole("follower"))};
+          },
+          [](const Request& request, MPI_Comm comm, Groups&) { return measure_pair(request, comm); }}},
+        {"collective",
+         {[](const Request& request, int ranks) {
+              check_common(request);
+              check_collective(request, ranks);
+          },
+          first_of,
+          [](const Request& request, MPI_Comm, Groups& groups) {
+              return measure_collective(request, groups.of(static_cast<int>(request.whole("ranks"))));
+          }}},
+        {"count",
+         {[](const Request& request, int ranks) {
+              if (request.whole("sockets") < 0) throw BadRequest("sockets must be 0 or 1");
+              check_collective(request, ranks);
+          },
+          first_of,
+          [](const Request& request, MPI_Comm, Groups& groups) {
+              return count_collective(request, groups.of(static_cast<int>(request.whole("ranks"))));
+          }}},
+        {"app",
+         {check_app, first_of,
+          [](const Request& request, MPI_Comm, Groups& groups) {
+              return apps()
+                  .at(request.text("operation"))
+                  .run(request, groups.comm_of(static_cast<int>(request.whole("ranks"))));
+          }}},
+        {"effect",
+         {check_effect, [](const Request& request, int ranks) { return request.wholes("members", ranks); },
+          [](const Request& request, MPI_Comm comm, Groups& groups) {
+              const std::vector<int> members = request.wholes("members", ranks_of(comm));
+              return effects().at(request.text("operation")).run(request, groups.comm_of(members));
+          }}},
+        {"define",
+         {[](const Request&, int) {},
+          [](const Request&, int ranks) {
+              std::vector<int> everybody(static_cast<std::size_t>(ranks));
+              std::iota(everybody.begin(), everybody.end(), 0);
+              return everybody;
+          },
+          [](const Request& request, MPI_Comm, Groups&) {
+              define_schedule(request);
+              return JsonObject().add("type", "defined").str();
+          }}},
+    };
+    return all;
+}
+
+std::string answer_to(const std::string& line, MPI_Comm comm, Groups& groups) {
+    const Request request(line);
+    const auto kind = kinds().find(request.word());
+    if (kind == kinds().end()) throw BadRequest("unknown request '" + request.word() + "'");
+    kind->second.check(request, ranks_of(comm));
+    const std::vector<int> members = kind->second.members(request, ranks_of(comm));
+    bool takes_part = false;
+    for (const int member : members) {
+        takes_part |= member == 0;
         if (member != 0) send_text(line, member, request_tag, comm);
+    }
     std::string record;
-    if (std::find(members.begin(), members.end(), 0) != members.end())
-        record = run_effect(request, groups.comm_of(members));
+    if (takes_part) record = answered([&] { return kind->second.run(request, comm, groups); });
     return members[0] == 0 ? record : receive_text(members[0], record_tag, comm);
 }
 
-std::string run_collective(const Request& request, const Group& group) {
-    return request.word() == "count" ? count_collective(request, group) : measure_collective(request, group);
+void serve(MPI_Comm comm, Groups& groups) {
+    for (std::string line; std::getline(std::cin, line) && line != "quit";)
+        answer(answered([&] { return answer_to(line, comm, groups); }));
+    for (int other = 1; other < ranks_of(comm); ++other) send_text("quit", other, request_tag, comm);
 }
 
-std::string answer_collective(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
-                              Groups& groups) {
-    std::string refused = refuse_collective(request, ranks);
-    if (!refused.empty()) return refused;
-    const int members = static_cast<int>(request.whole("ranks"));
-    for (int other = 1; other < members; ++other) send_text(line, other, request_tag, comm);
-    return run_collective(request, groups.of(members));
-}
-
-void serve(int ranks, MPI_Comm comm, Groups& groups) {
-    for (std::string line; std::getline(std::cin, line) && line != "quit";) {
-        try {
-            const Request request(line);
-            if (request.word() == "define") {
-                for (int other = 1; other < ranks; ++other) send_text(line, other, request_tag, comm);
-                define_schedule(request);
-                answer(JsonObject().add("type", "defined").str());
-                continue;
-            }
-            if (request.word() == "app") {
-                answer(answer_app(line, request, ranks, comm, groups));
-                continue;
-            }
-            if (request.word() == "effect") {
-                answer(answer_effect(line, request, ranks, comm, groups));
-                continue;
-            }
-            if (request.word() == "count") {
-                if (request.whole("sockets") < 0) throw BadRequest("sockets must be 0 or 1");
-                answer(answer_collective(line, request, ranks, comm, groups));
-                continue;
-            }
-            check_common(request);
-            if (request.word() == "measure")
-                answer(answer_pair(line, request, ranks, comm));
-            else if (request.word() == "collective")
-                answer(answer_collective(line, request, ranks, comm, groups));
-            else
-                throw BadRequest("unknown request '" + request.word() + "'");
-        } catch (const BadRequest& error) {
-            answer_error(error.what());
-        }
-    }
-    for (int other = 1; other < ranks; ++other) send_text("quit", other, request_tag, comm);
-}
-
-void follow_orders(int rank, int ranks, MPI_Comm comm, Groups& groups) {
+void follow_orders(MPI_Comm comm, Groups& groups) {
     for (;;) {
         const std::string line = receive_text(0, request_tag, comm);
         if (line == "quit") return;
         const Request request(line);
-        if (request.word() == "define") {
-            define_schedule(request);
-            continue;
-        }
-        if (request.word() == "app") {
-            run_app(request, groups.comm_of(static_cast<int>(request.whole("ranks"))));
-            continue;
-        }
-        if (request.word() == "effect") {
-            const std::vector<int> members = members_of(request, ranks);
-            const std::string record = run_effect(request, groups.comm_of(members));
-            if (members[0] == rank) send_text(record, 0, record_tag, comm);
-            continue;
-        }
-        if (request.word() == "collective" || request.word() == "count") {
-            run_collective(request, groups.of(static_cast<int>(request.whole("ranks"))));
-            continue;
-        }
-        const std::string record = measure_pair(request, comm, rank);
-        if (!record.empty()) send_text(record, 0, record_tag, comm);
+        const Kind& kind = kinds().at(request.word());
+        const std::string record = answered([&] { return kind.run(request, comm, groups); });
+        if (kind.members(request, ranks_of(comm))[0] == rank_of(comm)) send_text(record, 0, record_tag, comm);
     }
 }
 
 int run() {
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     // A communicator of our own: no tag of ours can meet one of a tool that wraps MPI.
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    const std::vector<std::string> placements =
-        gather_texts(placement_json(rank, progress_switches()), rank, ranks, comm);
-    const std::vector<std::string> nodes = gather_texts(described_node(comm), rank, ranks, comm);
+    const int rank = rank_of(comm);
+    const std::vector<std::string> placements = gather(placement_json(rank, progress_switches()), comm);
+    const std::vector<std::string> nodes = gather(described_node(comm), comm);
     {
         Groups groups(comm);
         if (rank == 0) {
             answer(hello(placements, nodes, settings_json()));
-            serve(ranks, comm, groups);
+            serve(comm, groups);
         } else {
-            follow_orders(rank, ranks, comm, groups);
+            follow_orders(comm, groups);
         }
     }
     MPI_Comm_free(&comm);

@@ -18,6 +18,7 @@
 #include "kernels/kernel.hpp"
 #include "placement.hpp"
 #include "point.hpp"
+#include "ranks.hpp"
 #include "references.hpp"
 #include "statistics.hpp"
 #include "stopping.hpp"
@@ -106,8 +107,7 @@ Reference pair_reference(const Pair& pair, long count, long large_trips) {
         exchange(pair, 1, large_reference_B);
         trips_s.push_back(now_s() - start_s);
     }
-    std::sort(trips_s.begin(), trips_s.end());
-    return {trip.time_s / 2, trip.iqr_s / 2, quantile(trips_s, 0.5) / 2};
+    return {trip.time_s / 2, trip.iqr_s / 2, median(trips_s) / 2};
 }
 
 // Both ranks send so many messages before they receive any.
@@ -215,8 +215,7 @@ void set_work(Pair& pair) {
         pair.receive_one();
         trips.push_back(now_s() - start);
     }
-    std::nth_element(trips.begin(), trips.begin() + rounds / 2, trips.end());
-    pair.work_s = 3 * trips[rounds / 2];
+    pair.work_s = 3 * median(trips);
     // A simulated host turns loops in no time.
     if (is_simulated) return;
     constexpr long probe = 10000;
@@ -316,31 +315,27 @@ Causes pair_causes(const CausesWatch& watch, const Pair& pair) {
     return combined({own, theirs});
 }
 
-// One repetition into poisoned buffers; the leader learns whether both sides hold what was sent.
-bool verify(const Kernel& kernel, Pair& pair, int rank, int partner_rank, int salt) {
-    pair.send.fill(rank, salt);
-    pair.receive.poison(partner_rank, salt);
-    kernel.run(pair, 1);
-    const bool receives = pair.leader ? kernel.leader_receives : kernel.follower_receives;
-    int mine = !receives || pair.receive.holds(partner_rank, salt) ? 1 : 0, theirs = 0;
-    MPI_Sendrecv(&mine, 1, MPI_INT, pair.partner, answer_tag, &theirs, 1, MPI_INT, pair.partner, answer_tag,
-                 pair.comm, MPI_STATUS_IGNORE);
-    return mine != 0 && theirs != 0;
+// Whether both ranks say so.
+bool both_agree(bool mine, int partner, MPI_Comm comm) {
+    int own = mine ? 1 : 0, theirs = 0;
+    MPI_Sendrecv(&own, 1, MPI_INT, partner, answer_tag, &theirs, 1, MPI_INT, partner, answer_tag, comm,
+                 MPI_STATUS_IGNORE);
+    return own != 0 && theirs != 0;
 }
 
-// Both ranks must have room, or neither starts.
-bool both_have_room(double needed_B, int partner, MPI_Comm comm) {
-    const double available_B = available_memory_B();
-    // The two may share a host.
-    int mine = available_B == 0 || 2 * needed_B < memory_share * available_B ? 1 : 0, theirs = 0;
-    MPI_Sendrecv(&mine, 1, MPI_INT, partner, answer_tag, &theirs, 1, MPI_INT, partner, answer_tag, comm,
-                 MPI_STATUS_IGNORE);
-    return mine != 0 && theirs != 0;
+// One repetition into poisoned buffers; the leader learns whether both sides hold what was sent.
+bool verify(const Kernel& kernel, Pair& pair, int rank, int salt) {
+    pair.send.fill(rank, salt);
+    pair.receive.poison(pair.partner, salt);
+    kernel.run(pair, 1);
+    const bool receives = pair.leader ? kernel.leader_receives : kernel.follower_receives;
+    return both_agree(!receives || pair.receive.holds(pair.partner, salt), pair.partner, pair.comm);
 }
 
 }  // namespace
 
-std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
+std::string measure_pair(const Request& request, MPI_Comm comm) {
+    const int rank = rank_of(comm);
     const int leader = static_cast<int>(request.whole("leader"));
     const int follower = static_cast<int>(request.whole("follower"));
     const int partner = rank == leader ? follower : leader;
@@ -353,25 +348,26 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
     const auto region_B =
         request.text("cache") == "off" ? static_cast<std::size_t>(2 * std::max(cache_B, partner_cache_B)) : 0;
     const double needed_B = 2.0 * static_cast<double>(Buffer::total_B(bytes, region_B));
-    if (!both_have_room(needed_B, partner, comm)) {
-        return rank == leader ? memory_refusal(2 * needed_B).str() : "";
-    }
+    const double available_B = available_memory_B();
+    // The two may share a host.
+    if (!both_agree(available_B == 0 || 2 * needed_B < memory_share * available_B, partner, comm))
+        throw Refusal(2 * needed_B, available_B);
     const Payload payload(bytes);
     Buffer send(bytes, region_B), receive(bytes, region_B);
     Pair pair{comm,    partner, rank == leader, static_cast<int>(request.whole("window")),
               payload, send,    receive};
-    bool verified = verify(kernel, pair, rank, partner, 1);
+    bool verified = verify(kernel, pair, rank, 1);
     if (kernel.works) set_work(pair);
     const CausesWatch watch;
     if (!pair.leader) {
         follow(kernel, pair);
         pair_causes(watch, pair);
-        verify(kernel, pair, rank, partner, 2);
+        verify(kernel, pair, rank, 2);
         return "";
     }
     Measured measured = lead(kernel, pair, request);
     measured.references.causes = pair_causes(watch, pair);
-    verified = verify(kernel, pair, rank, partner, 2) && verified;
+    verified = verify(kernel, pair, rank, 2) && verified;
     const Summary summary = summarise(measured.samples, kernel.disturbance);
     JsonObject record;
     record.add("type", "measurement");

@@ -10,7 +10,7 @@
 namespace hockney {
 
 // Called by both ranks of the pair with the same request; the leader returns the record (JSON), the follower
-// "".
-std::string measure_pair(const Request& request, MPI_Comm comm, int rank);
+// "". Both throw Refusal where a buffer has no room.
+std::string measure_pair(const Request& request, MPI_Comm comm);
 
 }  // namespace hockney

@@ -151,15 +151,21 @@ __attribute__((section(".preinit_array"), used)) void (*before_libraries)(int, c
 #endif
 
 std::string list_of(const std::vector<std::string>& words) {
-    std::string list;
-    for (const std::string& word : words) list += (list.empty() ? "" : ",") + json_string(word);
-    return "[" + list + "]";
+    std::vector<std::string> texts;
+    for (const std::string& word : words) texts.push_back(json_string(word));
+    return json_list(texts);
 }
 
 std::string cache_json(const Cache& cache) {
     JsonObject one;
     one.add("level", cache.level).add("type", cache.type).add("size_B", static_cast<long>(cache.size_B));
     return one.add("shared", cache.shared).str();
+}
+
+std::string caches_json(const std::vector<Cache>& caches) {
+    std::vector<std::string> texts;
+    for (const Cache& cache : caches) texts.push_back(cache_json(cache));
+    return json_list(texts);
 }
 
 }  // namespace
@@ -217,7 +223,7 @@ std::string node_json() { return ""; }
 #else
 
 std::string processors_json() {
-    std::string list;
+    std::vector<std::string> list;
     for (const long number : parse_list(first_line("/sys/devices/system/cpu/online"))) {
         const int cpu = static_cast<int>(number);
         const std::string topology = cpu_folder(cpu) + "/topology/";
@@ -233,20 +239,19 @@ std::string processors_json() {
         one.add("cpu", number).add("package", package.empty() ? -1 : std::stol(package));
         one.add("numa", numa_domain(cpu)).add("cache", shares_cache);
         one.add("core", siblings.empty() ? number : siblings.front());
-        list += (list.empty() ? "" : ",") + one.str();
+        list.push_back(one.str());
     }
-    return "[" + list + "]";
+    return json_list(list);
 }
 
 std::string node_json() {
-    std::string list;
+    std::vector<Cache> all;
     for (const long cpu : parse_list(first_line("/sys/devices/system/cpu/online")))
         for (const Cache& cache : caches(static_cast<int>(cpu)))
             // Each cache once.
-            if (!cache.shared.empty() && cache.shared.front() == cpu)
-                list += (list.empty() ? "" : ",") + cache_json(cache);
+            if (!cache.shared.empty() && cache.shared.front() == cpu) all.push_back(cache);
     JsonObject node;
-    node.raw("processors", processors_json()).raw("caches", "[" + list + "]");
+    node.raw("processors", processors_json()).raw("caches", caches_json(all));
     return node.raw("files", device_files_json()).str();
 }
 
@@ -276,9 +281,7 @@ std::string placement_json(int rank, const std::vector<std::string>& progress_th
         if (!core.empty()) place.add("core", std::stol(core));
         place.add("siblings", parse_list(first_line(topology + "thread_siblings_list")));
         place.add("governor", first_line(cpu_folder(cpu) + "/cpufreq/scaling_governor"));
-        std::string list;
-        for (const Cache& cache : caches(cpu)) list += (list.empty() ? "" : ",") + cache_json(cache);
-        place.raw("caches", "[" + list + "]");
+        place.raw("caches", caches_json(caches(cpu)));
     }
     return place.str();
 }

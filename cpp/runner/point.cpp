@@ -41,10 +41,4 @@ void add_summary(JsonObject& record, const Summary& summary, const std::vector<S
     record.add("disturbed_but_counted", summary.disturbed_but_counted);
 }
 
-JsonObject memory_refusal(double needed_B) {
-    JsonObject refusal;
-    refusal.add("type", "refused").add("reason", "memory").add("needed_B", needed_B);
-    return refusal.add("available_B", available_memory_B());
-}
-
 }  // namespace hockney

@@ -26,7 +26,4 @@ long involuntary_switches();
 // Median, interval, quantiles and the samples themselves.
 void add_summary(JsonObject& record, const Summary& summary, const std::vector<Sample>& samples);
 
-// The answer where buffers of `needed_B` do not fit.
-JsonObject memory_refusal(double needed_B);
-
 }  // namespace hockney

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "clock.hpp"
+#include "ranks.hpp"
 #include "statistics.hpp"
 
 namespace hockney {
@@ -30,6 +31,12 @@ Reference time_reference(long count, const std::function<void(long)>& exchanges)
     }
     std::sort(each_s.begin(), each_s.end());
     return {quantile(each_s, 0.5), quantile(each_s, 0.75) - quantile(each_s, 0.25)};
+}
+
+Reference time_barriers(long count, MPI_Comm comm) {
+    return time_reference(count, [&](long barriers) {
+        for (long i = 0; i < barriers; ++i) MPI_Barrier(comm);
+    });
 }
 
 void References::add_to(JsonObject& record) const {
@@ -88,12 +95,10 @@ void Bracket::take_next() {
 }
 
 Rounds::Rounds(MPI_Comm comm)
-    : comm_(comm), bracket_([this](long count) {
+    : comm_(comm), rank_(rank_of(comm)), bracket_([this](long count) {
           MPI_Bcast(&count, 1, MPI_LONG, 0, comm_);
-          return time_barriers(count);
-      }) {
-    MPI_Comm_rank(comm, &rank_);
-}
+          return time_barriers(count, comm_);
+      }) {}
 
 bool Rounds::next(bool goes_on) {
     // A number above 0 is a reference with so many barriers a piece.
@@ -108,17 +113,11 @@ bool Rounds::next(bool goes_on) {
     long order = goes_on ? sample : stop;
     do {
         MPI_Bcast(&order, 1, MPI_LONG, 0, comm_);
-        if (order > 0) time_barriers(order);
+        if (order > 0) time_barriers(order, comm_);
     } while (order > 0);
     ++samples_;
     if (order == stop) references_.causes = combined(watch_.so_far(), comm_);
     return order == sample;
-}
-
-Reference Rounds::time_barriers(long count) const {
-    return time_reference(count, [&](long barriers) {
-        for (long i = 0; i < barriers; ++i) MPI_Barrier(comm_);
-    });
 }
 
 }  // namespace hockney

@@ -28,6 +28,9 @@ inline constexpr double most_reference_s = 1e-3;
 // count.
 Reference time_reference(long count, const std::function<void(long)>& exchanges);
 
+// A reference of barriers. Collective.
+Reference time_barriers(long count, MPI_Comm comm);
+
 // All references of a visit, where between them its samples lie, and what the kernel told meanwhile.
 struct References {
     std::vector<double> time_s, iqr_s, large_s;
@@ -78,10 +81,8 @@ class Rounds {
     const References& references() const { return references_; }
 
   private:
-    Reference time_barriers(long count) const;
-
     MPI_Comm comm_;
-    int rank_ = 0;
+    int rank_;
     long samples_ = 0;
     CausesWatch watch_;
     Bracket bracket_;

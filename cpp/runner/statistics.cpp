@@ -169,6 +169,8 @@ double quantile(const std::vector<double>& sorted, double level) {
     return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+double median(std::vector<double> values) { return quantile(sorted_values(std::move(values)), 0.5); }
+
 // Set aside are
 //  1. a sample during which the system preempted a rank;
 // and, where disturbances lengthen,

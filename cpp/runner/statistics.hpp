@@ -46,5 +46,7 @@ Summary summarise(const std::vector<Sample>& samples, Disturbance disturbance = 
 
 // Linear interpolation between order statistics of sorted values; 0 ≤ level ≤ 1.
 double quantile(const std::vector<double>& sorted, double level);
+// Of values in any order.
+double median(std::vector<double> values);
 
 }  // namespace hockney

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "../clock.hpp"
-#include "../placement.hpp"
 #include "../point.hpp"
 #include "../statistics.hpp"
 #include "../stopping.hpp"
@@ -19,105 +18,10 @@ namespace {
 // With fewer repetitions than this no interval of the median lies inside their extremes.
 constexpr long most_repetitions = 100000;
 
-std::string refusal_json(const char* reason, const std::string& message) {
-    return JsonObject().add("type", "refused").add("reason", reason).add("message", message).str();
-}
-
 }  // namespace
 
 std::map<std::string, App>& apps() {
     static std::map<std::string, App> all;
-    return all;
-}
-
-Refusal::Refusal(const char* reason, const std::string& message)
-    : std::runtime_error(refusal_json(reason, message)) {}
-
-std::string answered(const std::function<std::string()>& run) {
-    try {
-        return run();
-    } catch (const Refusal& refusal) {
-        return refusal.what();
-    } catch (const BadRequest& error) {
-        return JsonObject().add("type", "error").add("message", error.what()).str();
-    }
-}
-
-std::string run_app(const Request& request, MPI_Comm comm) {
-    return answered([&] { return apps().at(request.text("operation")).run(request, comm); });
-}
-
-void require_memory(double needed_B, MPI_Comm comm) {
-    // Ranks of one host share its memory; what a simulation runs on is one host whatever it simulates.
-    MPI_Comm host;
-    if (is_simulated)
-        MPI_Comm_dup(comm, &host);
-    else
-        MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    double together_B = 0;
-    MPI_Allreduce(&needed_B, &together_B, 1, MPI_DOUBLE, MPI_SUM, host);
-    const double free_B = available_memory_B();
-    // The worst host: what is missing there, then what it needs and has.
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    struct {
-        double missing_B;
-        int rank;
-    } mine{free_B > 0 ? together_B - memory_share * free_B : -1, rank}, worst{};
-    MPI_Allreduce(&mine, &worst, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
-    double amounts_B[2] = {together_B, free_B};
-    MPI_Bcast(amounts_B, 2, MPI_DOUBLE, worst.rank, comm);
-    MPI_Comm_free(&host);
-    if (worst.missing_B > 0) {
-        JsonObject refusal;
-        refusal.add("type", "refused").add("reason", "memory").add("needed_B", amounts_B[0]);
-        throw Refusal(refusal.add("available_B", amounts_B[1]).str());
-    }
-}
-
-void require_all(bool is_fine, const char* reason, const std::string& message, MPI_Comm comm) {
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    int mine = is_fine ? ranks : rank, first = ranks;
-    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
-    if (first == ranks) return;
-    std::string told = message;
-    int length = static_cast<int>(told.size());
-    MPI_Bcast(&length, 1, MPI_INT, first, comm);
-    told.resize(static_cast<std::size_t>(length));
-    MPI_Bcast(told.data(), length, MPI_CHAR, first, comm);
-    throw Refusal(reason, told);
-}
-
-std::vector<double> gather(double value, MPI_Comm comm) {
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    std::vector<double> all(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
-    MPI_Gather(&value, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 0, comm);
-    return all;
-}
-
-std::vector<std::string> gather(const std::string& text, MPI_Comm comm) {
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    const int mine = static_cast<int>(text.size());
-    std::vector<int> lengths(rank == 0 ? static_cast<std::size_t>(ranks) : 0), starts;
-    MPI_Gather(&mine, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
-    int total = 0;
-    for (const int length : lengths) {
-        starts.push_back(total);
-        total += length;
-    }
-    std::string together(static_cast<std::size_t>(total), '\0');
-    MPI_Gatherv(text.data(), mine, MPI_CHAR, together.data(), lengths.data(), starts.data(), MPI_CHAR, 0,
-                comm);
-    std::vector<std::string> all;
-    for (std::size_t each = 0; each < lengths.size(); ++each)
-        all.push_back(
-            together.substr(static_cast<std::size_t>(starts[each]), static_cast<std::size_t>(lengths[each])));
     return all;
 }
 

@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "../json.hpp"
+#include "../ranks.hpp"
 #include "../references.hpp"
 #include "../request.hpp"
 
@@ -28,32 +28,6 @@ std::map<std::string, App>& apps();
 struct RegisterApp {
     RegisterApp(const char* name, const App& app) { apps()[name] = app; }
 };
-
-// What an application cannot do here, as the answer that says so.
-class Refusal : public std::runtime_error {
-  public:
-    // `reason` is `memory`, `file` or `constraint`.
-    Refusal(const char* reason, const std::string& message);
-    explicit Refusal(const std::string& json) : std::runtime_error(json) {}
-};
-
-// The record that `run` returns, or the answer that says what it threw.
-std::string answered(const std::function<std::string()>& run);
-
-// Runs the application of this request and turns what it throws into an answer. Collective over `comm`.
-std::string run_app(const Request& request, MPI_Comm comm);
-
-// Collective: throws Refusal on every rank where what the ranks of any host need together is more than the
-// share of its free memory that buffers may take. To be called before anything is allocated.
-void require_memory(double needed_B, MPI_Comm comm);
-
-// Collective: throws Refusal on every rank where `is_fine` is false on any; `message` is that of the lowest
-// such rank.
-void require_all(bool is_fine, const char* reason, const std::string& message, MPI_Comm comm);
-
-// On rank 0 one value of each rank, empty on the others. Collective.
-std::vector<double> gather(double value, MPI_Comm comm);
-std::vector<std::string> gather(const std::string& text, MPI_Comm comm);
 
 // How often the timed part is repeated, and for how long at most.
 struct Repetitions {

@@ -76,8 +76,7 @@ double mean(const std::vector<double>& values) {
 }
 
 std::string run(const Request& request, MPI_Comm comm) {
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
+    const int ranks = ranks_of(comm);
     const Cells whole = cells_of(request);
     Settings settings = settings_of(request, whole);
     const Repetitions repetitions(request);
@@ -124,10 +123,8 @@ std::string run(const Request& request, MPI_Comm comm) {
     for (std::vector<double>* shares_s : {&compute_s, &halo_s, &sum_s}) shares_s->erase(shares_s->begin());
     record.add("compute_s", gather(mean(compute_s), comm)).add("halo_s", gather(mean(halo_s), comm));
     record.add("allreduce_s", gather(mean(sum_s), comm));
-    record.add("halo_messages", gather(static_cast<double>(solver.halo().messages()), comm));
-    std::vector<long> halo_B;
-    for (const double bytes : gather(solver.halo().bytes(), comm)) halo_B.push_back(static_cast<long>(bytes));
-    record.add("halo_B", halo_B);
+    record.add("halo_messages", gather(static_cast<long>(solver.halo().messages()), comm));
+    record.add("halo_B", gather(static_cast<long>(solver.halo().bytes()), comm));
     if (stream > 0) {
         for (std::vector<double>* measured : {&stream_s, &fractions}) measured->erase(measured->begin());
         record.add("stream_samples_s", stream_s).add("fractions_of_bound", fractions);

@@ -184,10 +184,7 @@ class Solver {
 
 // Without the first, which warmed up.
 double median_s(const std::vector<double>& by_repetition) {
-    std::vector<double> sorted(by_repetition.begin() + 1, by_repetition.end());
-    std::sort(sorted.begin(), sorted.end());
-    const std::size_t half = sorted.size() / 2;
-    return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+    return median({by_repetition.begin() + 1, by_repetition.end()});
 }
 
 // All digits: these are compared to the last bit.
@@ -198,11 +195,8 @@ std::string exactly(double value) {
     return text;
 }
 
-std::vector<long> whole(const std::vector<double>& values) { return {values.begin(), values.end()}; }
-
 std::string run(const Request& request, MPI_Comm comm) {
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
+    const int ranks = ranks_of(comm);
     const Problem problem(request, ranks);
     const Repetitions repetitions(request);
     const CacheShare cache = cache_share(comm);
@@ -229,16 +223,13 @@ std::string run(const Request& request, MPI_Comm comm) {
                            static_cast<double>(problem.whole[2]);
     JsonObject record;
     record.add("type", "record");
-    add_times(record, repeated);
-    std::vector<Sample> samples;
-    for (const double sample_s : repeated.samples_s) samples.push_back({sample_s, false});
-    const double sweep_s = summarise(samples).median_s / static_cast<double>(problem.iterations);
+    const double sweep_s = add_times(record, repeated) / static_cast<double>(problem.iterations);
     record.add("mlups", updates / sweep_s / 1e6);
     record.add("compute_s", gather(median_s(solver.parts.compute_s), comm));
     record.add("pack_s", gather(median_s(solver.parts.pack_s), comm));
     record.add("wait_s", gather(median_s(solver.parts.mpi_s), comm));
-    record.add("halo_B", whole(gather(solver.halo().bytes(), comm)));
-    record.add("messages", whole(gather(static_cast<double>(solver.halo().messages()), comm)));
+    record.add("halo_B", gather(static_cast<long>(solver.halo().bytes()), comm));
+    record.add("messages", gather(static_cast<long>(solver.halo().messages()), comm));
     record.add("instructions", how.instructions).add("non_temporal", how.non_temporal);
     record.add("block_rows", how.block_rows).add("threads", how.threads);
     if (problem.is_computed) {

@@ -115,13 +115,13 @@ std::string rank_json(int rank, const std::vector<Thread>& threads) {
     JsonObject asked;
     for (const char* name : asked_by)
         if (const char* value = std::getenv(name)) asked.add(name, value);
-    std::string list;
+    std::vector<std::string> list;
     for (std::size_t number = 0; number < threads.size(); ++number)
-        list += (number == 0 ? "" : ",") + thread_json(number, threads[number]);
+        list.push_back(thread_json(number, threads[number]));
     JsonObject json;
     json.add("rank", rank).add("host", host_name()).add("machine", clock_domain());
     json.add("launched", is_simulated ? std::vector<long>() : launched_affinity());
-    return json.raw("environment", asked.str()).raw("threads", "[" + list + "]").str();
+    return json.raw("environment", asked.str()).raw("threads", json_list(list)).str();
 }
 
 std::string host_json(int rank) {
@@ -133,13 +133,6 @@ std::string host_json(int rank) {
     return host.str();
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-    std::string all;
-    for (const std::string& part : parts)
-        if (!part.empty()) all += (all.empty() ? "" : ",") + part;
-    return "[" + all + "]";
-}
-
 std::string run(const Request& request, MPI_Comm comm) {
     const double work_s = request.real("work_s");
     const long samples = request.whole("samples");
@@ -147,12 +140,8 @@ std::string run(const Request& request, MPI_Comm comm) {
         throw BadRequest("work_s must be more than 0 and at most " + std::to_string(most_work_s));
     if (samples < 1 || samples > most_looks)
         throw BadRequest("samples must be from 1 to " + std::to_string(most_looks));
-    int rank = 0, rank_of_host = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm host;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &rank_of_host);
-    MPI_Comm_free(&host);
+    const int rank = rank_of(comm);
+    const HostRanks host(comm);
 
     std::vector<Thread> threads(static_cast<std::size_t>(threads_to_come()));
     bool is_warm = false;
@@ -171,12 +160,12 @@ std::string run(const Request& request, MPI_Comm comm) {
         return passed_s;
     });
     const std::vector<std::string> ranks = gather(rank_json(rank, threads), comm);
-    const std::vector<std::string> hosts = gather(rank_of_host == 0 ? host_json(rank) : "", comm);
+    const std::vector<std::string> hosts = gather(rank_of(host.comm()) == 0 ? host_json(rank) : "", comm);
     JsonObject record;
     record.add("type", "record");
     add_times(record, repeated);
     record.add("openmp", has_openmp);
-    return record.raw("ranks", joined(ranks)).raw("hosts", joined(hosts)).str();
+    return record.raw("ranks", json_list(ranks)).raw("hosts", json_list(hosts)).str();
 }
 
 const RegisterApp registered("pinning", {run});

@@ -117,12 +117,6 @@ long chosen_iterations(Cycles& cycles, MPI_Comm comm) {
     return iterations;
 }
 
-std::vector<long> gather_whole(long value, MPI_Comm comm) {
-    std::vector<long> whole;
-    for (const double one : gather(static_cast<double>(value), comm)) whole.push_back(std::lround(one));
-    return whole;
-}
-
 void require_tags(int ranks, MPI_Comm comm) {
     int* largest = nullptr;
     int known = 0;
@@ -146,8 +140,7 @@ std::string run(const Request& request, MPI_Comm comm) {
         throw BadRequest("iterations must be from 0 to " + std::to_string(most_iterations));
     const Repetitions repetitions(request);
 
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
+    const int ranks = ranks_of(comm);
     require_tags(ranks, comm);
     require_memory(way == "persistent" ? persistent_B(ranks) : 0, comm);
     const Ring made(comm, topology);
@@ -161,22 +154,21 @@ std::string run(const Request& request, MPI_Comm comm) {
         is_warm = true;
         return mean_s;
     });
-    int verified = cycles.verified ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &verified, 1, MPI_INT, MPI_MIN, comm);
+    const bool is_right = all_agree(cycles.verified, comm);
 
     // By rank of the launch; `positions` says which process of the ring each is.
-    const std::vector<long> positions = gather_whole(made.ring.rank, comm);
-    const std::vector<long> received = gather_whole(cycles.received, comm);
-    const std::vector<long> left_tags = gather_whole(cycles.leftward.tag, comm);
-    const std::vector<long> right_tags = gather_whole(cycles.rightward.tag, comm);
-    const std::vector<long> left_values = gather_whole(cycles.leftward.value, comm);
-    const std::vector<long> right_values = gather_whole(cycles.rightward.value, comm);
+    const std::vector<long> positions = gather(static_cast<long>(made.ring.rank), comm);
+    const std::vector<long> received = gather(cycles.received, comm);
+    const std::vector<long> left_tags = gather(static_cast<long>(cycles.leftward.tag), comm);
+    const std::vector<long> right_tags = gather(static_cast<long>(cycles.rightward.tag), comm);
+    const std::vector<long> left_values = gather(static_cast<long>(cycles.leftward.value), comm);
+    const std::vector<long> right_values = gather(static_cast<long>(cycles.rightward.value), comm);
     const std::vector<double> means_s = gather(cycles.moments.mean, comm);
     const std::vector<double> variances_s2 = gather(cycles.moments.variance(), comm);
     JsonObject record;
     record.add("type", "record");
     add_times(record, repeated);
-    record.add("verified", verified != 0).add("iterations", iterations).add("cycles", cycles.moments.count);
+    record.add("verified", is_right).add("iterations", iterations).add("cycles", cycles.moments.count);
     record.add("positions", positions).add("received", received);
     record.add("left_tags", left_tags).add("right_tags", right_tags);
     record.add("left_values", left_values).add("right_values", right_values);

@@ -82,7 +82,7 @@ class Sum3d {
             throw BadRequest("cycles must be from 1 to " + std::to_string(most_cycles));
         bandwidth_B_per_s_ = request.real("memory_bandwidth_B_per_s");
         if (!(bandwidth_B_per_s_ > 0)) throw BadRequest("memory_bandwidth_B_per_s must be positive");
-        MPI_Comm_rank(comm, &rank_);
+        rank_ = rank_of(comm);
         mine_ = layout_.elements(rank_);
         allocate();
         transfer_ =

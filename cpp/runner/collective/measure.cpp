@@ -8,21 +8,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <random>
 #include <vector>
 
-#include "../buffers.hpp"
 #include "../clock.hpp"
 #include "../placement.hpp"
 #include "../point.hpp"
 #include "../references.hpp"
 #include "../stopping.hpp"
 #include "group.hpp"
-#include "offer.hpp"
 #include "ready.hpp"
 #include "repetition.hpp"
-#include "verify.hpp"
 
 namespace hockney {
 namespace {
@@ -91,12 +87,6 @@ struct Order {
     double pause_s = 0;  // before the block
 };
 
-Reference group_reference(long count, const Group& group) {
-    return time_reference(count, [&](long barriers) {
-        for (long i = 0; i < barriers; ++i) MPI_Barrier(group.control);
-    });
-}
-
 struct Measured {
     std::vector<EntryExit> timed;
     std::string stop;
@@ -120,7 +110,7 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
     Bracket bracket([&](long count) {
         Order reference{-static_cast<double>(count)};
         MPI_Bcast(&reference, 3, MPI_DOUBLE, 0, group.control);
-        return group_reference(count, group);
+        return time_barriers(count, group.control);
     });
     if (group.rank == 0) bracket.open();
     for (;;) {
@@ -136,7 +126,7 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
             return measured;
         }
         if (order.repetitions < 0) {
-            group_reference(std::lround(-order.repetitions), group);
+            time_barriers(std::lround(-order.repetitions), group.control);
             continue;
         }
         loop.set_slack(order.slack_s);
@@ -191,12 +181,11 @@ OverRanks over_ranks(const std::vector<EntryExit>& timed, std::vector<char> used
     return {total_s / group.ranks, -extremes[0], extremes[1]};
 }
 
-std::vector<int> roots_of(const Request& request, const Problem& problem) {
-    if (request.whole("rotate") == 0) return {problem.root};
+std::vector<int> roots_of(const Request& request) {
+    if (request.whole("rotate") == 0) return {static_cast<int>(request.whole("root"))};
     std::vector<int> roots;
-    const int count = std::min(problem.ranks, most_roots);
-    for (int i = 0; i < count; ++i)
-        roots.push_back(static_cast<int>(static_cast<long>(i) * problem.ranks / count));
+    const int ranks = static_cast<int>(request.whole("ranks")), count = std::min(ranks, most_roots);
+    for (int i = 0; i < count; ++i) roots.push_back(static_cast<int>(static_cast<long>(i) * ranks / count));
     return roots;
 }
 
@@ -204,33 +193,12 @@ std::vector<int> roots_of(const Request& request, const Problem& problem) {
 
 std::string measure_collective(const Request& request, const Group& group) {
     const double begin_s = now_s();
-    const Collective& collective = *find_collective(request.text("operation"));
-    const Problem problem = problem_of(request);
-    const std::vector<int> roots = roots_of(request, problem);
+    const std::vector<int> roots = roots_of(request);
     double cache_B = request.text("cache") == "off" ? 2 * last_level_cache_B() : 0, region_B = 0;
     MPI_Allreduce(&cache_B, &region_B, 1, MPI_DOUBLE, MPI_MAX, group.control);
-    const auto [input_B, output_B] = sizes_B(collective, problem, roots, group.rank);
-    const auto input_size = static_cast<std::size_t>(input_B),
-               output_size = static_cast<std::size_t>(output_B);
-    const auto region = static_cast<std::size_t>(region_B);
-    double needed_B =
-        static_cast<double>(Buffer::total_B(input_size, region) + Buffer::total_B(output_size, region));
-    if (!fits_memory(needed_B, group)) return group.rank == 0 ? memory_refusal(needed_B).str() : "";
-
-    Buffer input(input_size, region), output(output_size, region);
-    Ready ready;
-    try {
-        ready = make_ready(request, problem, roots, group);
-    } catch (const std::runtime_error& error) {
-        return group.rank == 0 ? refused("library", error.what()) : "";
-    }
-    const Verdict before =
-        verify(*ready.call, *ready.selection, collective, problem, roots, input, output, 1, group);
-    if (!all_agree(before.error.empty(), group.control))
-        return group.rank == 0 ? refused("library", before.error) : "";
+    ReadyCall ready(request, roots, static_cast<std::size_t>(region_B), group, group.control);
     group.clock->synchronise();
-    RepetitionLoop loop(*ready.call, *ready.selection, input, output, roots, group,
-                        request.text("start") == "window");
+    RepetitionLoop loop(ready, group, request.text("start") == "window");
     loop.gauge();
     const double warm_up_s = request.real("budget_s") * warm_up_share, warm_up_start_s = now_s();
     for (int round = 0;; ++round) {
@@ -255,8 +223,7 @@ std::string measure_collective(const Request& request, const Group& group) {
     }
     const OverRanks times = over_ranks(measured.timed, used, group);
     const double clock_error_s = group.clock->residual_s();
-    const Verdict after =
-        verify(*ready.call, *ready.selection, collective, problem, roots, input, output, 2, group);
+    const bool is_right = ready.verify();
     if (group.rank != 0) return "";
     const auto late = std::count_if(rounds.begin(), rounds.end(), [](const Round& r) { return r.late; });
     if (chosen.size() == rounds.size())
@@ -272,8 +239,8 @@ std::string measure_collective(const Request& request, const Group& group) {
         for (const std::size_t i : chosen) sample_roots.push_back(measured.timed[i].root);
         record.add("sample_roots", sample_roots);
     }
-    record.add("proved", ready.selection->proved());
-    record.add("batch", 1).add("stop", measured.stop).add("verified", before.right && after.right);
+    record.add("proved", ready.selection().proved());
+    record.add("batch", 1).add("stop", measured.stop).add("verified", is_right);
     record.add("same_cpu", measured.same_cpu).add("elapsed_s", now_s() - begin_s);
     measured.references.add_to(record);
     return record.str();

@@ -6,6 +6,7 @@
 #include "../../schedule/collective.hpp"
 #include "../../schedule/written.hpp"
 #include "../json.hpp"
+#include "../ranks.hpp"
 
 namespace hockney {
 
@@ -38,19 +39,15 @@ Problem problem_of(const Request& request) {
     return p;
 }
 
-std::string refused(const char* reason, const std::string& message) {
-    return JsonObject().add("type", "refused").add("reason", reason).add("message", message).str();
-}
-
 std::string algorithms_json() {
-    std::string list;
+    std::vector<std::string> list;
     const auto add = [&](const std::string& operation, const std::string& name, const char* kind,
                          bool segmented, int radix, long priority = 0, long segment_B = 0) {
         JsonObject entry;
         entry.add("operation", operation).add("algorithm", name).add("kind", kind);
         entry.add("segmented", segmented).add("radix", radix);
         entry.add("priority", priority).add("segment_B", segment_B);
-        list += (list.empty() ? "" : ",") + entry.str();
+        list.push_back(entry.str());
     };
     for (const Collective& collective : collectives()) {
         add(collective.name, "default", "default", false, 0);
@@ -61,10 +58,10 @@ std::string algorithms_json() {
     for (const LibraryAlgorithm& algorithm : library_algorithms())
         add(algorithm.operation, algorithm.name, "library", algorithm.segmented, algorithm.radix,
             algorithm.priority, algorithm.segment_B);
-    return "[" + list + "]";
+    return json_list(list);
 }
 
-std::string refuse_collective(const Request& request, int ranks) {
+void check_collective(const Request& request, int ranks) {
     const std::string& operation = request.text("operation");
     const std::string& name = request.text("algorithm");
     const Collective* collective = find_collective(operation);
@@ -85,28 +82,30 @@ std::string refuse_collective(const Request& request, int ranks) {
         throw BadRequest(operation + " has no root to rotate");
     const Algorithm* algorithm = find_schedule(operation, name);
     if (algorithm == nullptr && collective->reduces && problem.bytes / problem.element_B > INT_MAX)
-        return refused("constraint", "MPI_" + operation + " counts elements with an int: " +
-                                         std::to_string(problem.bytes / problem.element_B) + " are too many");
-    if (name == "default") return "";
+        throw Refusal("constraint", "MPI_" + operation + " counts elements with an int: " +
+                                        std::to_string(problem.bytes / problem.element_B) + " are too many");
+    if (name == "default") return;
     if (const LibraryAlgorithm* library = find_library_algorithm(operation, name)) {
         // Of a block for each rank, what the library splits is the whole.
         const bool splits_blocks = collective->sizes_are_blocks && !collective->rooted();
         const Bytes whole_B = problem.bytes * (splits_blocks ? problem.ranks : 1);
         const std::string reason = refusal(*library, problem.ranks, whole_B / problem.element_B,
                                            problem.element_B, problem.segment_B);
-        return reason.empty() ? "" : refused("constraint", reason);
+        if (!reason.empty()) throw Refusal("constraint", reason);
+        return;
     }
     if (algorithm == nullptr) throw BadRequest("unknown algorithm '" + name + "' of " + operation);
+    std::string reason;
     try {
-        const std::string reason = refusal(*algorithm, problem);
+        reason = refusal(*algorithm, problem);
         // Of a user's text each rank's steps are written beforehand: if one failed, the others would wait for
         // it.
         if (reason.empty() && algorithm->written)
             count_steps(*algorithm, problem, most_steps * problem.ranks);
-        return reason.empty() ? "" : refused("constraint", reason);
     } catch (const std::runtime_error& wrong) {
-        return refused("constraint", wrong.what());
+        reason = wrong.what();
     }
+    if (!reason.empty()) throw Refusal("constraint", reason);
 }
 
 }  // namespace hockney

@@ -22,10 +22,7 @@ void define_schedule(const Request& request);
 // What a request asks of an algorithm.
 Problem problem_of(const Request& request);
 
-// The answer that an algorithm does not do this.
-std::string refused(const char* reason, const std::string& message);
-
-// On rank 0: BadRequest for a request that is wrong, the answer where the algorithm does not do it, else "".
-std::string refuse_collective(const Request& request, int ranks);
+// BadRequest for a request that is wrong, Refusal where the algorithm does not do it.
+void check_collective(const Request& request, int ranks);
 
 }  // namespace hockney

@@ -1,10 +1,11 @@
 #include "repetition.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "../clock.hpp"
 #include "../point.hpp"
+#include "../statistics.hpp"
 
 namespace hockney {
 namespace {
@@ -21,13 +22,8 @@ constexpr int gauges = is_simulated ? 1 : 9;  // agreements timed to find the sl
 
 }  // namespace
 
-RepetitionLoop::RepetitionLoop(Call& call, Selection& selection, Buffer& input, Buffer& output,
-                               std::vector<int> roots, const Group& group, bool windows)
-    : call_(call),
-      selection_(selection),
-      input_(input),
-      output_(output),
-      roots_(std::move(roots)),
+RepetitionLoop::RepetitionLoop(const ReadyCall& ready, const Group& group, bool windows)
+    : ready_(ready),
       group_(group),
       windows_(windows),
       random_(static_cast<unsigned>(group.rank) + 1),
@@ -35,24 +31,25 @@ RepetitionLoop::RepetitionLoop(Call& call, Selection& selection, Buffer& input, 
 
 EntryExit RepetitionLoop::once() {
     EntryExit times{};
-    const int root = times.root = roots_[next_++ % roots_.size()];
-    std::byte* input = input_.next();
-    std::byte* output = output_.next();
+    const int root = times.root = ready_.roots()[next_++ % ready_.roots().size()];
+    std::byte* input = ready_.input().next();
+    std::byte* output = ready_.output().next();
+    Selection& selection = ready_.selection();
     const long switches = involuntary_switches();
     if (windows_) {
         const double start_s = agree_on_start();
-        selection_.begin();
+        selection.begin();
         spin(static_cast<long>(random_() % most_idle_turns));
         times.late = now_s() > start_s;
         wait_until(start_s);
     } else {
         MPI_Barrier(group_.control);
-        selection_.begin();
+        selection.begin();
     }
     times.entry_s = now_s();
-    call_.run(input, output, root);
+    ready_.call().run(input, output, root);
     times.exit_s = now_s();
-    selection_.end();
+    selection.end();
     times.preempted = involuntary_switches() != switches;
     return times;
 }
@@ -64,8 +61,7 @@ void RepetitionLoop::gauge() {
         agree_on_start();
         costs.push_back(now_s() - start_s);
     }
-    std::nth_element(costs.begin(), costs.begin() + gauges / 2, costs.end());
-    double slack_s = first_slack_agreements * costs[gauges / 2];
+    double slack_s = first_slack_agreements * median(costs);
     MPI_Bcast(&slack_s, 1, MPI_DOUBLE, 0, group_.control);
     set_slack(slack_s);
 }

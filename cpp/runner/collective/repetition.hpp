@@ -3,12 +3,9 @@
 
 #include <cstddef>
 #include <random>
-#include <vector>
 
-#include "../buffers.hpp"
-#include "../library/call.hpp"
-#include "../library/library.hpp"
 #include "group.hpp"
+#include "ready.hpp"
 
 namespace hockney {
 
@@ -23,8 +20,7 @@ struct EntryExit {
 // are some of them, or all.
 class RepetitionLoop {
   public:
-    RepetitionLoop(Call& call, Selection& selection, Buffer& input, Buffer& output, std::vector<int> roots,
-                   const Group& group, bool windows);
+    RepetitionLoop(const ReadyCall& ready, const Group& group, bool windows);
 
     EntryExit once();
 
@@ -38,11 +34,7 @@ class RepetitionLoop {
     // The local time at which all start: a little after the latest arrival.
     double agree_on_start();
 
-    Call& call_;
-    Selection& selection_;
-    Buffer& input_;
-    Buffer& output_;
-    std::vector<int> roots_;
+    const ReadyCall& ready_;
     const Group& group_;
     bool windows_;
     std::minstd_rand random_;

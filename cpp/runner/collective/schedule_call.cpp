@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../ranks.hpp"
 #include "program.hpp"
 
 namespace hockney {
@@ -11,8 +12,7 @@ class ScheduleCall : public Call {
   public:
     ScheduleCall(const Algorithm& algorithm, const Problem& problem, const std::vector<int>& roots,
                  MPI_Comm comm) {
-        int rank = 0;
-        MPI_Comm_rank(comm, &rank);
+        const int rank = rank_of(comm);
         MPI_Comm_dup(comm, &comm_);  // no message of the measurement can meet one of the schedule
         MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
         Bytes scratch_B = 0;

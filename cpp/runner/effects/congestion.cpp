@@ -11,9 +11,7 @@ namespace hockney::effect_congestion {
 namespace {
 
 std::string run(const Request& request, MPI_Comm comm) {
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
-    return stream(request, comm, request.wholes("pairs", ranks));
+    return stream(request, comm, request.wholes("pairs", ranks_of(comm)));
 }
 
 const RegisterEffect registered("congestion", {run, any_number});

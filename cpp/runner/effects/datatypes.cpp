@@ -60,10 +60,10 @@ class Transfer {
           planted_s_(request.real("planted_block_s") * static_cast<double>(layout_.blocks()) +
                      request.real("planted_line_s") * static_cast<double>(layout_.lines())),
           comm_(comm),
+          rank_(rank_of(comm)),
           spread_(checked_extent_B()),
           out_(packed_B()),
           in_(packed_B()) {
-        MPI_Comm_rank(comm, &rank_);
         fill();
     }
 
@@ -99,11 +99,7 @@ class Transfer {
     }
 
     // Whether what arrived is what was sent. Collective.
-    bool holds() {
-        int mine = is_local() && rank_ != 0 ? 1 : arrived(), all = 0;
-        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm_);
-        return all != 0;
-    }
+    bool holds() { return all_agree((is_local() && rank_ != 0) || arrived(), comm_); }
 
   private:
     bool is_local() const { return way_ == "pack" || way_ == "unpack"; }
@@ -149,17 +145,17 @@ class Transfer {
     void pack() {
         packed_ = 0;
         MPI_Pack(spread_.data(), 1, layout_.type(), in_.data(), count(in_), &packed_, comm_);
-        burn(planted_s_);
+        stay_away(planted_s_);
     }
 
     void unpack() {
         int position = 0;
         MPI_Unpack(out_.data(), packed_, &position, spread_.data(), 1, layout_.type(), comm_);
-        burn(planted_s_);
+        stay_away(planted_s_);
     }
 
     void send() {
-        burn(planted_s_);
+        stay_away(planted_s_);
         if (way_ == "send") {
             MPI_Send(spread_.data(), 1, layout_.type(), 1 - rank_, tag, comm_);
             return;
@@ -201,7 +197,7 @@ class Transfer {
     std::string way_;
     double planted_s_;
     MPI_Comm comm_;
-    int rank_ = 0, packed_ = 0;
+    int rank_, packed_ = 0;
     Region spread_;    // the layout
     Region out_, in_;  // the message, contiguous or packed
 };

@@ -17,14 +17,8 @@ std::map<std::string, Effect>& effects() {
     return all;
 }
 
-std::string run_effect(const Request& request, MPI_Comm comm) {
-    return answered([&] { return effects().at(request.text("operation")).run(request, comm); });
-}
-
 void meet(MPI_Comm pair) {
-    int rank = 0;
-    MPI_Comm_rank(pair, &rank);
-    const int partner = 1 - rank;
+    const int rank = rank_of(pair), partner = 1 - rank;
     if (rank == 0) {
         MPI_Send(nullptr, 0, MPI_BYTE, partner, meeting_tag, pair);
         MPI_Recv(nullptr, 0, MPI_BYTE, partner, meeting_tag, pair, MPI_STATUS_IGNORE);
@@ -44,10 +38,8 @@ Quiet keep_quiet(Repeated& repeated, std::vector<double> own_s, std::vector<int>
         if (preempted[each] == 0 || quiet * 4 < preempted.size()) kept.push_back(each);
     repeated.samples_s = only(kept, repeated.samples_s);
     repeated.references.renumber(kept);
-    own_s = only(kept, own_s);
-    std::sort(own_s.begin(), own_s.end());
     const auto set_aside = static_cast<long>(preempted.size() - kept.size());
-    return {kept, set_aside, gather(quantile(own_s, 0.5), comm)};
+    return {kept, set_aside, gather(median(only(kept, own_s)), comm)};
 }
 
 std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s) {
@@ -56,7 +48,7 @@ std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector
     return left_s;
 }
 
-void burn(double seconds) {
+void stay_away(double seconds) {
     if (seconds <= 0) return;
     compute_simulated(seconds);
     for (const double end_s = now_s() + seconds; !is_simulated && now_s() < end_s;) {

@@ -31,9 +31,6 @@ struct RegisterEffect {
     RegisterEffect(const char* name, const Effect& effect) { effects()[name] = effect; }
 };
 
-// Runs the effect of this request and turns what it throws into an answer. Collective over `comm`.
-std::string run_effect(const Request& request, MPI_Comm comm);
-
 // An MPI_Barrier ends at different times on different ranks; this starts both ranks of a pair together as
 // nearly as the time of one message allows: rank 0 goes on when rank 1's answer is there.
 void meet(MPI_Comm pair);
@@ -50,7 +47,7 @@ struct Quiet {
 Quiet keep_quiet(Repeated& repeated, std::vector<double> own_s, std::vector<int> preempted, MPI_Comm comm);
 std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s);
 
-// Takes this long without MPI, on a simulated host too: what a test plants at the place that is measured.
-void burn(double seconds);
+// Does nothing for that long: no call of the library, and the processor is kept; simulated time is charged.
+void stay_away(double seconds);
 
 }  // namespace hockney

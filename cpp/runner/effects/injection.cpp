@@ -3,6 +3,8 @@
 //   effect operation=injection members=0,4,1,5 bytes=65536 window=16 sample_s=5e-4 repetitions=0 …
 //
 // Member 2i sends to member 2i + 1. Gropp, Olson, Samfass, EuroMPI 2016.
+#include <numeric>
+
 #include "effect.hpp"
 #include "streams/streams.hpp"
 
@@ -10,10 +12,8 @@ namespace hockney::effect_injection {
 namespace {
 
 std::string run(const Request& request, MPI_Comm comm) {
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
-    std::vector<int> ends;
-    for (int rank = 0; rank < ranks; ++rank) ends.push_back(rank);
+    std::vector<int> ends(static_cast<std::size_t>(ranks_of(comm)));
+    std::iota(ends.begin(), ends.end(), 0);
     return stream(request, comm, ends);
 }
 

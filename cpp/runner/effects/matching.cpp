@@ -32,14 +32,13 @@ class Queue {
           is_posted_(choice(request, "queue", "posted", "unexpected")),
           is_by_tag_(choice(request, "by", "tag", "source")),
           source_(choice(request, "source", "named", "any") ? sender : MPI_ANY_SOURCE),
-          comm_(comm) {
-        int ranks = 0;
-        MPI_Comm_rank(comm, &rank_);
-        MPI_Comm_size(comm, &ranks);
+          comm_(comm),
+          rank_(rank_of(comm)) {
         if (ahead_ < 0 || behind_ < 0 || ahead_ + behind_ > most_entries)
             throw BadRequest("ahead and behind must be from 0 to " + std::to_string(most_entries) +
                              " together");
-        if (ranks != (is_by_tag_ ? 2 : 3)) throw BadRequest("by=tag takes two members, by=source three");
+        if (ranks_of(comm) != (is_by_tag_ ? 2 : 3))
+            throw BadRequest("by=tag takes two members, by=source three");
         if (!is_by_tag_ && source_ != sender)
             throw BadRequest("by=source takes source=named: any source would match them all");
         got_.resize(static_cast<std::size_t>(ahead_ + behind_ + targets));
@@ -47,11 +46,7 @@ class Queue {
 
     double once() { return is_posted_ ? posted() : unexpected(); }
 
-    bool holds() const {
-        int mine = wrong_ == 0, all = 0;
-        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm_);
-        return all != 0;
-    }
+    bool holds() const { return all_agree(wrong_ == 0, comm_); }
 
   private:
     static bool choice(const Request& request, const char* key, const char* yes, const char* no) {
@@ -118,7 +113,7 @@ class Queue {
                 MPI_Recv(nullptr, 0, MPI_BYTE, receiver, reply_tag, comm_, MPI_STATUS_IGNORE);
             } else if (rank_ == receiver) {
                 MPI_Wait(&wanted[static_cast<std::size_t>(entry - others)], MPI_STATUS_IGNORE);
-                burn(planted_s_);
+                stay_away(planted_s_);
                 MPI_Send(nullptr, 0, MPI_BYTE, sender, reply_tag, comm_);
             }
         }
@@ -141,7 +136,7 @@ class Queue {
         for (long entry = others; entry < others + targets; ++entry) {
             MPI_Recv(&got_[static_cast<std::size_t>(entry)], 1, MPI_LONG, source_, target_tag, comm_,
                      MPI_STATUS_IGNORE);
-            burn(planted_s_);
+            stay_away(planted_s_);
         }
         const double taken_s = (now_s() - start_s) / targets;
         for (long entry = 0; entry < others; ++entry)
@@ -156,7 +151,7 @@ class Queue {
     bool is_posted_, is_by_tag_;
     int source_;
     MPI_Comm comm_;
-    int rank_ = 0;
+    int rank_;
     long wrong_ = 0;
     std::vector<long> got_;
 };

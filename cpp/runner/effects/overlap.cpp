@@ -62,8 +62,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const bool is_sender = sends(request);
     const auto bytes = static_cast<std::size_t>(plan.bytes);
     require_memory(static_cast<double>(Buffer::total_B(bytes, 0)), comm);
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
+    const int rank = rank_of(comm);
     std::unique_ptr<ProgressThread> helper;
     if (request.has("thread_cpus"))
         helper = progress_thread_on(request.wholes("thread_cpus", most_cpus), comm);
@@ -77,11 +76,10 @@ std::string run(const Request& request, MPI_Comm comm) {
     const auto once = [&](const Computation& computation) {
         const long before = involuntary_switches();
         const Repetition times = overlap_once(is_sender, computation, planted, payload, buffer, comm);
-        int mine = involuntary_switches() == before ? 0 : 1, any = 0;
-        MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
-        is_disturbed = is_disturbed || any != 0;
+        const bool is_calm = all_agree(involuntary_switches() == before, comm);
+        is_disturbed = is_disturbed || !is_calm;
         // Who slept is let run for a while; both wake together.
-        if (any != 0 && !is_simulated) usleep(pause_us);
+        if (!is_calm && !is_simulated) usleep(pause_us);
         return times;
     };
     std::vector<double> warm_s;
@@ -111,8 +109,7 @@ std::string run(const Request& request, MPI_Comm comm) {
         disturbed.push_back(is_disturbed ? 1 : 0);
         if (!is_disturbed) ++calm;
     }
-    int is_right = !receives || buffer.holds(0, 0) ? 1 : 0, are_right = 0;
-    MPI_Allreduce(&is_right, &are_right, 1, MPI_INT, MPI_MIN, comm);
+    const bool is_right = all_agree(!receives || buffer.holds(0, 0), comm);
 
     JsonObject record;
     record.add("type", "record").add("done_early", early).add("tries", protocol_tries);
@@ -120,7 +117,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     record.add("alone_s", alone_s).add("total_s", total_s).add("start_s", start_s).add("wait_s", wait_s);
     record.add("tests_s", tests_s).add("tests", tests).add("disturbed", disturbed);
     rounds.references().add_to(record);
-    return record.add("verified", are_right != 0).str();
+    return record.add("verified", is_right).str();
 }
 
 const RegisterEffect registered("overlap", {run});

@@ -6,16 +6,12 @@
 //
 // The first `ranks` members are one subset, the next `ranks` another, each a communicator of its own.
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "../buffers.hpp"
 #include "../collective/offer.hpp"
 #include "../collective/ready.hpp"
 #include "../collective/repetition.hpp"
-#include "../collective/verify.hpp"
-#include "../point.hpp"
 #include "effect.hpp"
 
 namespace hockney::effect_subsets {
@@ -24,14 +20,12 @@ namespace {
 // Starts that a rank came too late for are agreed upon anew, so many times at most, each with twice the
 // slack.
 constexpr int most_agreements = 8;
-const std::vector<int> root{0};
 
 // The communicator of this rank's subset.
 class Part {
   public:
     Part(MPI_Comm comm, int ranks) {
-        int rank = 0;
-        MPI_Comm_rank(comm, &rank);
+        const int rank = rank_of(comm);
         MPI_Comm_split(comm, rank / ranks, rank, &comm_);
     }
     ~Part() { MPI_Comm_free(&comm_); }
@@ -79,43 +73,19 @@ Completion complete(RepetitionLoop& loop, const Group& subset, const Group& whol
 }
 
 std::string run(const Request& request, MPI_Comm comm) {
-    int members = 0;
-    MPI_Comm_size(comm, &members);
+    const int members = ranks_of(comm);
     const long asked = request.whole("ranks");
     if (asked < 2 || members % asked != 0)
         throw BadRequest("ranks must be 2 or more, and divide the number of members");
     const int ranks = static_cast<int>(asked);
     const Request call = call_of(request);
-    const std::string refusal = refuse_collective(call, ranks);
-    if (!refusal.empty()) throw Refusal(refusal);
+    check_collective(call, ranks);
     const Repetitions repetitions(request);
-    const Collective& collective = *find_collective(call.text("operation"));
-    const Problem problem = problem_of(call);
     const Part part(comm, ranks);
     const Group subset(part.comm(), ranks), whole(comm, members);
-    const auto [input_B, output_B] = sizes_B(collective, problem, root, subset.rank);
-    const auto input_size = static_cast<std::size_t>(input_B),
-               output_size = static_cast<std::size_t>(output_B);
-    // Scratch of ours and buffers of the library come on top.
-    require_memory(2 * static_cast<double>(Buffer::total_B(input_size, 0) + Buffer::total_B(output_size, 0)),
-                   comm);
-    Buffer input(input_size, 0), output(output_size, 0);
-    Ready ready;
-    std::string failure;
-    try {
-        ready = make_ready(call, problem, root, subset);
-    } catch (const std::runtime_error& error) {
-        failure = error.what();
-    }
-    // Subsets may lie differently, and a component that serves one refuse another.
-    require_all(failure.empty(), "library", failure, comm);
-    const auto verdict = [&](int salt) {
-        return verify(*ready.call, *ready.selection, collective, problem, root, input, output, salt, subset);
-    };
-    const Verdict before = verdict(1);
-    require_all(before.error.empty(), "library", before.error, comm);
+    ReadyCall ready(call, {0}, 0, subset, comm);
     whole.clock->synchronise();
-    RepetitionLoop loop(*ready.call, *ready.selection, input, output, root, whole, true);
+    RepetitionLoop loop(ready, whole, true);
     loop.gauge();
     std::vector<double> own_s, slowest_s;
     std::vector<int> preempted, came_late;
@@ -133,8 +103,8 @@ std::string run(const Request& request, MPI_Comm comm) {
     slowest_s.erase(slowest_s.begin());
     came_late.erase(came_late.begin());
     const double clock_error_s = whole.clock->residual_s();
-    const bool is_right = all_agree(before.right && verdict(2).right, comm);
-    const bool is_proved = all_agree(ready.selection->proved(), comm);
+    const bool is_right = all_agree(ready.verify(), comm);
+    const bool is_proved = all_agree(ready.selection().proved(), comm);
     JsonObject record;
     record.add("type", "record");
     add_times(record, repeated);

@@ -25,8 +25,7 @@ constexpr int most_per_try = 4;
 
 // Half the time there and back with both sides waiting, on rank 0 of the pair.
 std::vector<double> transfers(int tries, const Payload& payload, Buffer& buffer, MPI_Comm pair) {
-    int rank = 0;
-    MPI_Comm_rank(pair, &rank);
+    const int rank = rank_of(pair);
     std::vector<double> times_s;
     for (int each = 0; each <= tries; ++each) {
         const double start = now_s();
@@ -59,8 +58,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     if (!(patience_s > 0)) throw BadRequest("patience_s must be positive");
     const auto bytes = static_cast<std::size_t>(asked_B);
     require_memory(static_cast<double>(Buffer::total_B(bytes, 0)), comm);
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
+    const int rank = rank_of(comm);
     const Payload payload(bytes);
     Buffer buffer(bytes, 0);
     buffer.fill(0, 0);
@@ -72,14 +70,14 @@ std::string run(const Request& request, MPI_Comm comm) {
 
     long done = 0, valid = 0, spoilt = 0;
     std::vector<double> sending_s, receiving_s;
-    int is_right = 1;
+    bool is_right = true;
     std::vector<std::size_t> counted;
     Rounds rounds(comm);
     // The sender decides for both.
     while (rounds.next(valid < tries && valid + spoilt < most_per_try * tries)) {
         if (rank == 1) buffer.poison(0, 0);
         const Late late = send_to_late(receiver, patience_s, absence_s, payload, buffer, comm);
-        if (rank == 1 && !buffer.holds(0, 0)) is_right = 0;
+        if (rank == 1 && !buffer.holds(0, 0)) is_right = false;
         if (late.is_valid) {
             counted.push_back(static_cast<std::size_t>(valid + spoilt));
             ++valid;
@@ -90,8 +88,7 @@ std::string run(const Request& request, MPI_Comm comm) {
             ++spoilt;
         }
     }
-    int are_right = 0;
-    MPI_Allreduce(&is_right, &are_right, 1, MPI_INT, MPI_MIN, comm);
+    is_right = all_agree(is_right, comm);
 
     JsonObject record;
     record.add("type", "record").add("done", done).add("valid", valid).add("spoilt", spoilt);
@@ -101,7 +98,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     References references = rounds.references();
     references.renumber(counted);
     references.add_to(record);
-    return record.add("verified", are_right != 0).str();
+    return record.add("verified", is_right).str();
 }
 
 const RegisterEffect registered("synchronisation", {run});

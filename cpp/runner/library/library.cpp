@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "../ranks.hpp"
 #include "control_variable.hpp"
 #include "shared_memory.hpp"
 
@@ -23,17 +24,12 @@ struct Nodes {
 
 // Collective.
 Nodes nodes_of(MPI_Comm comm) {
-    MPI_Comm node;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(node, &rank);
-    MPI_Comm_size(node, &ranks);
-    const int first = rank == 0 ? 1 : 0;
+    const HostRanks node(comm);
+    const int ranks = ranks_of(node.comm()), first = rank_of(node.comm()) == 0 ? 1 : 0;
     Nodes nodes;
     MPI_Allreduce(&first, &nodes.count, 1, MPI_INT, MPI_SUM, comm);
     MPI_Allreduce(&ranks, &nodes.fewest, 1, MPI_INT, MPI_MIN, comm);
     MPI_Allreduce(&ranks, &nodes.most, 1, MPI_INT, MPI_MAX, comm);
-    MPI_Comm_free(&node);
     return nodes;
 }
 
@@ -69,12 +65,6 @@ MPI_Comm duplicate(const std::string& component, MPI_Comm comm) {
 }
 
 }  // namespace
-
-bool all_agree(bool mine, MPI_Comm comm) {
-    int own = mine ? 1 : 0, all = 0;
-    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
-    return all != 0;
-}
 
 RegisterLibraryFamily::RegisterLibraryFamily(Family find) { families().push_back(find); }
 

@@ -87,9 +87,6 @@ class Selection {
     bool at_every_call_ = false, nonblocking_ = false, proved_ = false;
 };
 
-// Whether every rank of `comm` says so. Collective.
-bool all_agree(bool mine, MPI_Comm comm);
-
 // A family of variables, each in a file of its own: appends what it finds.
 struct RegisterLibraryFamily {
     explicit RegisterLibraryFamily(void (*find)(std::vector<LibraryAlgorithm>&));

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <vector>
 
+#include "../ranks.hpp"
 #include "call.hpp"
 
 namespace hockney {
@@ -25,9 +26,8 @@ bool first_call_maps_memory(const std::string& operation, MPI_Comm comm) {
     Problem problem;
     problem.element_B = sizeof(float);
     problem.bytes = collective.has_size ? problem.element_B : 0;
-    int rank = 0;
-    MPI_Comm_size(comm, &problem.ranks);
-    MPI_Comm_rank(comm, &rank);
+    problem.ranks = ranks_of(comm);
+    const int rank = rank_of(comm);
     std::vector<std::byte> input(static_cast<std::size_t>(collective.input_B(problem, rank)));
     std::vector<std::byte> output(static_cast<std::size_t>(collective.output_B(problem, rank)));
     const long before = shared_B();

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "../ranks.hpp"
 #include "../tool_interface.hpp"
 
 namespace hockney {
@@ -50,8 +51,7 @@ struct TrafficMeter::Counters {
                count == ranks && MPI_T_pvar_start(session, handle) == MPI_SUCCESS;
     }
     std::optional<std::vector<long> > read(MPI_T_pvar_handle handle) const {
-        int ranks = 0;
-        MPI_Comm_size(world, &ranks);
+        const int ranks = ranks_of(world);
         std::vector<unsigned long> values(static_cast<std::size_t>(ranks));
         if (MPI_T_pvar_read(session, handle, values.data()) != MPI_SUCCESS) return {};
         std::vector<long> chosen;
@@ -90,8 +90,7 @@ std::optional<Traffic> TrafficMeter::since() const {
 
 std::string matrix_json(const std::vector<long>& row, MPI_Comm comm) {
     const auto n = row.size();
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
+    const int ranks = ranks_of(comm);
     std::vector<long> all(n * static_cast<std::size_t>(ranks));
     MPI_Gather(row.data(), static_cast<int>(n), MPI_LONG, all.data(), static_cast<int>(n), MPI_LONG, 0, comm);
     std::string text;

@@ -5,6 +5,7 @@
 
 #include "../../clock.hpp"
 #include "../../placement.hpp"
+#include "../../ranks.hpp"
 
 namespace hockney {
 namespace {
@@ -19,13 +20,9 @@ CacheShare cache_share(MPI_Comm comm) {
     // The first processor of those that share a last level names it on its host.
     int name =
         caches.empty() || caches.back().shared.empty() ? -1 : static_cast<int>(caches.back().shared.front());
-    MPI_Comm host;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    int ranks = 0;
-    MPI_Comm_size(host, &ranks);
-    std::vector<int> all(static_cast<std::size_t>(ranks));
-    MPI_Allgather(&name, 1, MPI_INT, all.data(), 1, MPI_INT, host);
-    MPI_Comm_free(&host);
+    const HostRanks host(comm);
+    std::vector<int> all(static_cast<std::size_t>(ranks_of(host.comm())));
+    MPI_Allgather(&name, 1, MPI_INT, all.data(), 1, MPI_INT, host.comm());
     if (name < 0) return common;
     CacheShare share;
     for (const DataCache& cache : caches)

@@ -61,8 +61,7 @@ std::string decoded(const std::string& text) {
 FileTimes write_solution(const std::string& path, const ProcessGrid& grid, const Space& space,
                          const Cells& whole, const double* x, double* scratch) {
     if (is_simulated) throw Refusal("file", "a simulated cluster has no files");
-    int rank = 0;
-    MPI_Comm_rank(grid.comm, &rank);
+    const int rank = rank_of(grid.comm);
     const std::string part = path + ".part";
     MPI_File file = MPI_FILE_NULL;
     // What one rank could not do is the end of it for all, at the same place.

@@ -13,12 +13,6 @@ constexpr long most_cells_along = 1000000;
 
 }  // namespace
 
-Share::Share(long cells, int parts, int index) {
-    const long each = cells / parts, longer = cells % parts;
-    first = index * each + std::min<long>(index, longer);
-    count = each + (index < longer ? 1 : 0);
-}
-
 Cells cells_of(const Request& request) {
     Cells cells{};
     for (std::size_t d = 0; d < 3; ++d) {

@@ -12,12 +12,6 @@ namespace hockney {
 
 using Grid = std::array<int, 3>;  // processes along x, y and z
 
-// The part of `cells` that the one at `index` of `parts` owns: as even as can be, the longer parts first.
-struct Share {
-    long first = 0, count = 0;
-    Share(long cells, int parts, int index);
-};
-
 // Cells along x, y, z from the keys `nx`, `ny`, `nz`, processes from `px`, `py`, `pz`. BadRequest where one
 // is not positive, where the product of a grid is not `ranks`, where a direction has more ranks than cells,
 // and where a face has more cells than MPI counts.

@@ -1,18 +1,13 @@
 #include "layout.hpp"
 
-#include <algorithm>
 #include <climits>
+
+#include "../halo/cells.hpp"
 
 namespace hockney::sum3d {
 namespace {
 
 constexpr std::array<char, 3> directions = {'x', 'y', 'z'};
-
-// `items` over `parts`, the rest to the first ones.
-long share(long items, long parts, long part) { return items / parts + (part < items % parts ? 1 : 0); }
-long share_start(long items, long parts, long part) {
-    return items / parts * part + std::min(part, items % parts);
-}
 
 }  // namespace
 
@@ -48,14 +43,15 @@ Box Layout::box(int rank) const {
                                     rank % grid_[2]};
     Box box;
     for (std::size_t i = 0; i < 3; ++i) {
-        box.start[i] = share_start(sizes_[i], grid_[i], at[i]);
-        box.cells[i] = share(sizes_[i], grid_[i], at[i]);
+        const Share share(sizes_[i], grid_[i], at[i]);
+        box.start[i] = share.first;
+        box.cells[i] = share.count;
     }
     return box;
 }
 
 long Layout::elements(int rank) const {
-    if (split_ == "balanced") return share(elements(), ranks_, rank);
+    if (split_ == "balanced") return Share(elements(), ranks_, rank).count;
     const Box mine = box(rank);
     return mine.cells[0] * mine.cells[1] * mine.cells[2];
 }

@@ -6,16 +6,10 @@
 namespace hockney::sum3d {
 namespace {
 
-int rank_in(MPI_Comm comm) {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
 class Pieces : public Transfer {
   public:
     Pieces(const Layout& layout, MPI_Comm comm) : comm_(comm) {
-        mine_ = static_cast<int>(layout.elements(rank_in(comm)));
+        mine_ = static_cast<int>(layout.elements(rank_of(comm)));
         int offset = 0;
         for (int rank = 0; rank < layout.ranks(); ++rank) {
             counts_.push_back(static_cast<int>(layout.elements(rank)));
@@ -47,7 +41,7 @@ class Datatypes : public Transfer {
           of_whole_(nothing_),
           plain_(nothing_.size(), MPI_DOUBLE),
           blocks_(plain_) {
-        const int rank = rank_in(comm);
+        const int rank = rank_of(comm);
         of_parts_[0] = static_cast<int>(layout.elements(rank));
         if (rank != 0) return;
         std::fill(of_whole_.begin(), of_whole_.end(), 1);

@@ -89,8 +89,7 @@ ProgressThread::~ProgressThread() {
 }
 
 std::unique_ptr<ProgressThread> progress_thread_on(const std::vector<int>& cpus, MPI_Comm pair) {
-    int rank = 0;
-    MPI_Comm_rank(pair, &rank);
+    const int rank = rank_of(pair);
     std::unique_ptr<ProgressThread> thread;
     std::string why;
     if (rank == 0) {

@@ -1,6 +1,5 @@
 #include "side.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "../../clock.hpp"
@@ -40,8 +39,7 @@ Planted::Planted(const Request& request)
 
 Repetition overlap_once(bool sends, const Computation& computation, const Planted& planted,
                         const Payload& payload, Buffer& buffer, MPI_Comm pair) {
-    int rank = 0;
-    MPI_Comm_rank(pair, &rank);
+    const int rank = rank_of(pair);
     if (rank != 0) {
         partner(sends, payload, buffer, pair);
         return {};
@@ -56,7 +54,7 @@ Repetition overlap_once(bool sends, const Computation& computation, const Plante
         MPI_Irecv(buffer.next(), payload.count(), payload.type(), 1, data_tag, pair, &request);
     }
     const double work_s = planted.call_s + planted.byte_s * static_cast<double>(payload.bytes());
-    if (work_s > 0) stay_away(work_s);
+    stay_away(work_s);
     const double started = now_s();
     times.start_s = started - begin;
     // The partner sends when it is told to: after the receive was posted, which is what is timed.
@@ -83,8 +81,7 @@ Repetition overlap_once(bool sends, const Computation& computation, const Plante
     const double computed = now_s();
     if (!is_done) MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (planted.transfer_s > 0) {
-        const double left_s = started + planted.share * planted.transfer_s - now_s();
-        if (left_s > 0) stay_away(left_s);
+        stay_away(started + planted.share * planted.transfer_s - now_s());
         stay_away((1 - planted.share) * planted.transfer_s);
     }
     const double end = now_s();
@@ -100,8 +97,7 @@ double clock_cost_s() {
         const double before = now_s();
         costs_s.push_back(now_s() - before);
     }
-    std::sort(costs_s.begin(), costs_s.end());
-    return quantile(costs_s, 0.5);
+    return median(costs_s);
 }
 
 }  // namespace hockney

@@ -26,8 +26,7 @@ class Stream {
   public:
     Stream(MPI_Comm comm, const std::vector<int>& ends, std::size_t bytes, long window)
         : comm_(comm), payload_(bytes), requests_(static_cast<std::size_t>(window)) {
-        int rank = 0;
-        MPI_Comm_rank(comm, &rank);
+        const int rank = rank_of(comm);
         const auto found = std::find(ends.begin(), ends.end(), rank);
         if (found == ends.end()) return;
         const auto place = static_cast<std::size_t>(found - ends.begin());
@@ -75,9 +74,7 @@ class Stream {
         if (receives()) buffer_->poison(writer_, salt);
         MPI_Barrier(comm_);
         run(1);
-        int mine = receives() && !buffer_->holds(writer_, salt) ? 0 : 1, all = 0;
-        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm_);
-        return all == 1;
+        return all_agree(!receives() || buffer_->holds(writer_, salt), comm_);
     }
 
   private:
@@ -103,8 +100,7 @@ long windows_of(Stream& stream, double sample_s, MPI_Comm comm) {
 }
 
 void check(const std::vector<int>& ends, long bytes, long window, double sample_s, MPI_Comm comm) {
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
+    const int ranks = ranks_of(comm);
     const std::set<int> different(ends.begin(), ends.end());
     if (ends.empty() || ends.size() % 2 != 0 || different.size() < ends.size() ||
         *different.rbegin() >= ranks)

@@ -57,8 +57,7 @@ Late receive(Receiver receiver, double absence_s, const Payload& payload, Buffer
 
 Late send_to_late(Receiver receiver, double patience_s, double absence_s, const Payload& payload,
                   Buffer& buffer, MPI_Comm pair) {
-    int rank = 0;
-    MPI_Comm_rank(pair, &rank);
+    const int rank = rank_of(pair);
     return rank == 0 ? send(receiver, patience_s, absence_s, payload, buffer, pair)
                      : receive(receiver, absence_s, payload, buffer, pair);
 }
@@ -68,12 +67,6 @@ int done_early(int tries, double patience_s, const Payload& payload, Buffer& buf
     for (int each = 0; each < tries; ++each)
         if (send_to_late(Receiver::present, patience_s, 0, payload, buffer, pair).is_done) ++done;
     return done;
-}
-
-void stay_away(double seconds) {
-    compute_simulated(seconds);
-    for (const double end = now_s() + seconds; !is_simulated && now_s() < end;) {
-    }
 }
 
 }  // namespace hockney

@@ -31,7 +31,4 @@ Late send_to_late(Receiver receiver, double patience_s, double absence_s, const 
 // How many of `tries` sends with their receiver in the library were done before it asked for them, on rank 0.
 int done_early(int tries, double patience_s, const Payload& payload, Buffer& buffer, MPI_Comm pair);
 
-// Does nothing for that long: no call of the library, and the processor is kept. Simulated time is charged.
-void stay_away(double seconds);
-
 }  // namespace hockney
