@@ -15,7 +15,6 @@ from tests.faults.tool import fake_launches
 
 from hockney.campaign import further
 from hockney.records import table
-from hockney.runner.mpi import Mpi
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
@@ -61,19 +60,6 @@ def test_violations_are_named_with_what_mends_them() -> None:
     assert all("allgather 4 KiB" in row and "linear" in row for row in rows)
     assert "This run would have noticed × " in out
     assert "Chance of any false alarm: at most 5 % (Holm)." in out
-
-
-@pytest.mark.usefixtures("tables")
-def test_json_has_the_rule_that_mends_a_violation() -> None:
-    code, data = answer("slow.csv", "--guidelines", "gather_as_allgather", "--family-error", "2%")
-    assert code == 1
-    assert data["family_error"] == 0.02
-    assert data["violated"] == len(data["violations"]) == 3
-    for violation in data["violations"]:
-        assert (violation["operation"], violation["bytes"]) == ("gather", 4096)
-        assert violation["factor_low"] < violation["factor"] < violation["factor_high"]
-        assert violation["schedule"]["algorithm"] == "linear"
-        assert violation["parts"][0]["operation"] == "allgather"
 
 
 @pytest.mark.usefixtures("tables")
@@ -158,12 +144,6 @@ def test_machine_files_are_compared_only() -> None:
 def test_what_it_refuses(words: list[str], said: str) -> None:
     err = refused("check", *words)
     assert said in err
-
-
-@pytest.mark.thorough
-@pytest.mark.one_mpi
-def test_what_fresh_launches_do_not_show_is_not_confirmed(mpi: Mpi, tmp_path: Path) -> None:
-    _not_confirmed(tmp_path, "--mpi", str(mpi.wrapper))
 
 
 def test_what_launches_of_a_fake_do_not_show_is_not_confirmed(tmp_path: Path) -> None:

@@ -54,11 +54,6 @@ def test_json(run: Run, campaign: Path) -> None:
     assert data["warnings"][-1].startswith("pingpong, locality cache, variant tcp")
 
 
-def test_a_machine_file_is_made_again(run: Run, campaign: Path) -> None:
-    assert run(campaign)[0] == 0
-    assert run(campaign)[0] == 0
-
-
 def test_another_file_is_never_overwritten(run: Run, campaign: Path) -> None:
     Path("results.json").write_text("precious", encoding="utf-8")
     err = run.refuses(campaign, "-o", "results.json")

@@ -51,15 +51,13 @@ def said(answer: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("words", VERBS)
-def test_a_network_that_nobody_measured_is_asked_for(run: Run, words: tuple[str, ...]) -> None:
+def test_a_network_that_nobody_measured_is_asked_for_and_one_that_is_given_named(
+    run: Run, words: tuple[str, ...]
+) -> None:
     code, answer = run(*words, *MACHINE)
     assert code == 2
     assert "between nodes" in answer["error"]["message"]
     assert "--network" in answer["error"]["hint"]
-
-
-@pytest.mark.parametrize("words", VERBS)
-def test_a_network_that_is_given_is_named(run: Run, words: tuple[str, ...]) -> None:
     code, answer = run(*words, *MACHINE, *GIVEN)
     assert code == 0
     assert "assumed, not measured: 2 µs (the command line) and 12.5 GB/s (the command line)" in said(answer)

@@ -221,32 +221,6 @@ def test_why_nothing_is_predicted_is_said_once(run: Run, tmp_path: Path) -> None
     assert made["error"]["message"] == "no algorithm could be predicted: binomial: 0 B are sent in no message"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("bcast",), "--ranks"),
-        (("bcast", "--ranks", "0"), "at least 1"),
-        (("bcast", "--ranks", "8"), "orfeo_thin"),
-        (("bcast", "--ranks", "8", "--algorithm", "binomal", "--machine", "orfeo_thin"), "binomial"),
-        (("bcast", "--ranks", "8", "--algorithm", "tuned:fast", "--machine", "orfeo_thin"), "tuned:fast"),
-        (("allreduce", "--ranks", "8", "--algorithm", "tuned:basic_linear", "--machine", "orfeo_thin"), "no one"),
-        (("bcast", "--ranks", "8", "--mapping", "core"), "--system"),
-        (("bcast", "--ranks", "8", "--system", "nowhere"), "nowhere"),
-        (("bcast", "--ranks", "100000000", "--system", "orfeo-epyc", "--mapping", "core"), "a place each"),
-        (("bcast", "--ranks", "100000000", "--table", "absent.csv"), "steps that are simulated"),
-        (("bcast", "--ranks", "129", "--system", "alaska-ib"), "2 of 32 cores with 2 hardware threads"),
-        (("bcast", "--ranks", "8", "--machine", "absent.json"), "absent.json"),
-        (("bcast", "--ranks", "8", "--table", "absent.csv"), "absent.csv"),
-        (("allgather", "--ranks", "7", "--algorithm", "neighbor_exchange", "--machine", "orfeo_thin"), "even"),
-        (("pingpong",), "--bytes"),
-    ],
-)
-def test_bad_requests(run: Run, words: tuple[str, ...], said: str) -> None:
-    code, made = run(*words)
-    assert code == 2
-    assert said in made["error"]["message"] + str(made["error"]["hint"])
-
-
 def test_algorithms_that_take_the_same_are_not_ranked() -> None:
     done = run_hockney(*["predict", "allreduce", "--ranks", "8", "--bytes", "1MiB", "--machine", "bluegene_p"])
     first = done.stdout.splitlines()[0]

@@ -127,34 +127,6 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
     assert "≥ " in on(tmp_path / "edited.json").prints(*words)
 
 
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        ((), "datatype needs a --layout"),
-        (("--layout", "vector"), "'vector' is no layout"),
-        (("--layout", "vector:24B/100B"), "--layout says no number of blocks"),
-        (("--layout", "vector:1000x24B/8B"), "would overlap"),
-        (("--layout", "vector:1000x24B/far"), "'far' is not a size"),
-        (("--layout", "vector:1000x24B/1e300B"), "too large for a size"),
-        (("--layout", "spiral:1000x24B/100B"), "unknown layout 'spiral'"),
-        (("--layout", "x"), "'' is not a block"),
-        (("--layout", "x:4x4"), "'4x4' is not a block"),
-        (("--layout", "x:4x0x4"), "'4x0x4' has a direction without elements"),
-        (("--layout", "x:²x4x4"), "is not a block"),
-        (("--layout", "x:" + "9" * 5000 + "x4x4"), "at most 1000000000000000 elements"),
-        (("--layout", "x:9999999x9999999x9999999"), "the layout spans"),
-        (("--layout", "x:4x4x4/0"), "an element of 0 B"),
-        ((*VECTOR, "--locality", "network"), "datatypes was not measured with locality 'network'"),
-        ((*VECTOR, "--where", "mpi=MPICH"), "datatypes was not measured with mpi 'MPICH'"),
-        ((*VECTOR, "--where", "mpi"), "not a condition"),
-    ],
-)
-def test_wrong_requests_are_refused(words: tuple[str, ...], what: str) -> None:
-    message, *hint = run.explains(*words).split("\n")
-    assert what in message
-    assert len(hint) == 1
-
-
 def test_a_machine_without_the_effect_says_how_it_is_measured(tmp_path: Path) -> None:
     data = load(Path("ci_2core")).model_dump(mode="json")
     data["effects"] = [one for one in data["effects"] if one["effect"] != "datatypes"]

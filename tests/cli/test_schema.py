@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.command_line import outcome, refused, run_hockney, succeeded
+from tests.command_line import outcome, run_hockney, succeeded
 from tests.schemas import Strict, _verbs, complaint, validator, verb_of
 
 from hockney.api.answers.base import VERSION, answers, schema
@@ -107,11 +107,6 @@ def test_nothing_is_no_answer(verb: str) -> None:
 def test_verbs_are_listed() -> None:
     assert outcome("schema")[1].split("\n")[:-1] == VERBS
     assert json.loads(outcome("schema", "--json")[1]) == {"version": VERSION, "verbs": VERBS}
-
-
-def test_an_unknown_verb_is_refused() -> None:
-    err = refused("schema", "predict", "brodcast")
-    assert "no verb 'predict brodcast'" in err
 
 
 def test_a_verb_is_found_in_what_was_typed() -> None:

@@ -49,22 +49,6 @@ def test_the_file_defaults_to_machine_json(run: Run) -> None:
     assert run()[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        (["--model", "cubic"], "'cubic'", "hockney, least_squares, piecewise"),
-        (["--operation", "pingpung"], "'pingpung'", "did you mean 'pingpong'?"),
-    ],
-)
-def test_a_wrong_word_is_one_line_with_the_right_ones(
-    run: Run, arguments: list[str], message: str, hint: str
-) -> None:
-    code, out, err = run(MACHINE, *arguments)
-    assert (code, out) == (2, "")
-    assert message in err.splitlines()[0]
-    assert hint in err.splitlines()[1]
-
-
 def test_a_file_of_a_newer_hockney(run: Run) -> None:
     Path("machine.json").write_text(json.dumps({"schema_version": 6, "hockney_version": "9"}), encoding="utf-8")
     err = run.refuses()

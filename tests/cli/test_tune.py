@@ -14,7 +14,6 @@ from tests.factories import not_none
 from tests.tune.planted import MEASURED, SIZES, SLOW, TIMES_S, Measuring, campaign
 
 from hockney.records.verification import find
-from hockney.runner.variants import parse_variant
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -70,21 +69,6 @@ def test_the_file_is_written_last(tmp_path: Path) -> None:
     verified(tmp_path, measuring)
     assert len(measuring.plans) == 2
     assert (tmp_path / "rules").exists()
-
-
-def test_default_and_tuned_take_turns_as_the_campaign_was_launched(tmp_path: Path) -> None:
-    measuring = Measuring(GOOD)
-    verified(tmp_path, measuring, "--launches", "6")
-    probe, trial = measuring.plans
-    assert (probe.launches, trial.launches) == (4, 6)
-    assert (trial.ranks, trial.rank_counts, trial.sizes_B) == (8, [8], list(SIZES))
-    assert trial.algorithms == ["default"]
-    variants = [parse_variant(text) for text in trial.variants]
-    assert [variant.name for variant in variants] == ["default", "tuned"]
-    assert variants[0].environment == {}
-    candidate = Path(variants[1].environment["OMPI_MCA_coll_tuned_dynamic_rules_filename"])
-    assert "binomial" in candidate.read_text()
-    assert candidate != tmp_path / "rules"
 
 
 def test_a_trial_times_the_cache_that_rules_are_made_from(tmp_path: Path) -> None:
@@ -154,14 +138,6 @@ def test_rules_that_the_library_rejects_are_said_to_be(tmp_path: Path) -> None:
     assert not (tmp_path / "rules").exists()
 
 
-def test_where_launches_differ_too_much_nothing_is_claimed(tmp_path: Path) -> None:
-    told = verified(tmp_path, Measuring(GOOD | {("tuned", MIDDLE_B): 0.9, ("tuned", LARGE_B): 0.9}, noise=2.0))
-    assert told["verification"]["proofs"][0]["effect"] == "not proven"
-    assert told["tried"] is False
-    has_rules = bool(told["rules"])
-    assert ("without a proof that they take effect" in (tmp_path / "rules").read_text()) == has_rules
-
-
 def test_the_same_command_goes_on_and_measures_nothing_twice(tmp_path: Path) -> None:
     first = verified(tmp_path, Measuring(GOOD))
     again = Measuring(GOOD)
@@ -199,14 +175,6 @@ def test_launches_of_the_best_that_fail_leave_the_rules(tmp_path: Path) -> None:
         "faster",
     ]
     assert {cell["best_s"] for cell in json.loads(out)["verification"]["cells"]} == {None}
-
-
-def test_a_probe_that_fails_proves_nothing(tmp_path: Path) -> None:
-    few = PROBED | {("tuned", MIDDLE_B): 0.97, ("tuned", LARGE_B): 0.97}
-    code, out, err = tune(tmp_path, Measuring(few, broken=["probe"], noise=0.2), "--verify", "--json")
-    assert code == 0, err
-    assert "launches with the rules 'probe' failed: abort: unknown key" in " ".join(err.split())
-    assert json.loads(out)["verification"]["proofs"][0]["effect"] == "not proven"
 
 
 def test_a_wrong_result_is_named_where_no_rule_is(tmp_path: Path) -> None:

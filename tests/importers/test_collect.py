@@ -10,13 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given as for_all
-from hypothesis import settings
-from hypothesis import strategies as st
 
 from hockney.errors import HockneyError, RequestError
 from hockney.importers import _collect
-from hockney.importers.base import Given, importers
+from hockney.importers.base import Given
 from hockney.records.folder import Campaign
 from hockney.records.table import HEADER
 from hockney.writing import NotWritten
@@ -267,40 +264,6 @@ def test_utf16_of_a_windows_shell(tmp_path: Path) -> None:
     path = latency(tmp_path, "a.txt")
     path.write_text(path.read_text(), encoding="utf-16")
     assert series([path]) == {("", 0): [1.5]}
-
-
-FRAGMENTS = st.sampled_from(
-    [
-        *("# OSU MPI Latency Test v7.4", "# OSU MPI", "# Size       Avg Latency(us)", "# Size  MB/s  Messages/s"),
-        *(
-            "# [ pairs: 2 ] [ window size: 64 ]",
-            "# Avg Latency(us)",
-            "# Datatype: MPI_INT.",
-            "0: ",
-            "[1,0]<stdout>:",
-        ),
-        *("# Benchmarking PingPong", "# Benchmarking Multi-Uniband", "# #processes = 2", "# #processes = 0"),
-        *("#bytes #repetitions t[usec] Mbytes/sec", "Group #bytes #repetitions t[usec]", "#repetitions", "Group"),
-        *(
-            "# ( 2 groups of 2 processes each",
-            "# Group 0: 0 1",
-            "# ( 3 additional processes waiting",
-            "#" + "-" * 10,
-        ),
-        *("8 1.50", "8 10 1.50 5.30", "0 8 10 1.50", "1e9", "1e999", "9" * 23, "8 nan", "8 1e999"),
-        *("8 " + "9" * 5000, "9" * 5000 + " 1.00"),
-    ]
-)
-
-
-@for_all(st.lists(st.tuples(st.one_of(FRAGMENTS, st.text(max_size=8)), st.sampled_from(["\n", " ", "\r\n"]))))
-@settings(max_examples=100)
-def test_no_text_is_a_defect(pieces: list[tuple[str, str]]) -> None:
-    text = "".join(piece + end for piece, end in pieces)
-    for name in ("osu", "imb"):
-        # The name says which test a table of IMB without a title is of.
-        for record in importers.get(name).read(Path("bcast"), text, Given()).records:
-            assert record.value > 0
 
 
 def test_what_is_no_regular_file_is_skipped_and_no_link_leads_out(tmp_path: Path) -> None:

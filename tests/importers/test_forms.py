@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given as for_all
-from hypothesis import strategies as st
 from tests.importers.reading import columns
 
 from hockney.importers import _collect, imb, osu
@@ -133,13 +131,6 @@ def test_fields_beside_a_text_are_no_lines_of_it() -> None:
     assert [line.text for line in split_lines('{"log": "1  1.01\\n", "stream": "stdout", "id": 7}')] == [
         "1  1.01"
     ]
-
-
-@for_all(st.text(alphabet="\"'\\n[]{},:#u0d8 \r\x1b<>&;m1", max_size=60))
-def test_no_line_is_a_defect(text: str) -> None:
-    for line in split_lines(f"# OSU\n{text}"):
-        assert "\n" not in line.text
-        line.text.encode()
 
 
 OTHER = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +62,6 @@ def test_a_row_becomes_a_record(tmp_path: Path) -> None:
     assert record == expected
 
 
-def test_whole_numbers_written_as_decimals(tmp_path: Path) -> None:
-    path = written(tmp_path, HEADER, ROW.replace(",206,1,", ",206.0,1.0,"))
-    (record,) = records(path)
-    assert (record.ranks, record.bytes) == (206, 1)
-
-
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
 def test_round_trip_of_our_own_records(tmp_path: Path, name: str) -> None:
     point: dict[str, Any] = {
@@ -111,58 +104,14 @@ def test_columns_without_a_field_are_named(tmp_path: Path) -> None:
     assert "segment_bytes" not in warning
 
 
-@pytest.mark.parametrize(
-    ("row", "word"),
-    [
-        (ROW.replace("5.24", "nan"), "time_us"),
-        (ROW.replace("5.24", "0"), "time_us"),
-        (ROW.replace("5.24", "-1"), "time_us"),
-        (ROW.replace("mean_over_ranks", "median"), "statistic"),
-        (ROW.replace(",206,1,", ",206,1.5,"), "bytes"),
-    ],
-)
-def test_bad_values_name_the_row(tmp_path: Path, row: str, word: str) -> None:
-    with pytest.raises(RequestError, match=rf"row 3.*{word}") as caught:
-        read(written(tmp_path, HEADER, ROW, row))
-    assert caught.value.hint
-
-
 def test_a_field_the_record_refuses(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"t\.csv:2: locality"):
         read(written(tmp_path, HEADER + ",locality", ROW + ",nearby"))
 
 
-def test_missing_columns(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="time_us"):
-        read(written(tmp_path, HEADER.replace("time_us", "time"), ROW))
-
-
 def test_no_rows(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="no rows"):
         read(written(tmp_path, HEADER))
-
-
-def test_damaged_gzip(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress(f"{HEADER}\n{ROW}\n".encode())[:-9])
-    with pytest.raises(RequestError, match="damaged gzip"):
-        read(path)
-
-
-def test_damaged_parquet(tmp_path: Path) -> None:
-    path = tmp_path / "t.parquet"
-    pd.DataFrame({"a": [1]}).to_parquet(path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(RequestError, match=r"t\.parquet"):
-        read(path)
-
-
-def test_a_table_without_a_statistic_takes_the_one_that_is_given(tmp_path: Path) -> None:
-    path = written(tmp_path, HEADER.replace("statistic,", ""), ROW.replace("mean_over_ranks,", ""))
-    with pytest.raises(RequestError, match="no column statistic"):
-        read(path)
-    columns = not_none(module.read(path, load_text(path), Given(statistic="completion")).columns)
-    assert [record.statistic for record in columns] == ["completion"]
 
 
 def allreduces(path: Path, times_us: list[float], **other: object) -> Path:

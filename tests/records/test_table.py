@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests import factories
 from tests.capabilities import shared
 from tests.factories import refusing, written
@@ -201,23 +199,6 @@ def test_an_unknown_ending_is_refused_and_leaves_nothing(tmp_path: Path) -> None
     with pytest.raises(RequestError, match=r"table\.xlsx"):
         table.write(table.from_records([record()]), tmp_path / "table.xlsx")
     assert list(tmp_path.iterdir()) == []
-
-
-@given(st.text(max_size=200))
-def test_any_text_is_a_table_or_a_request_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    path = written(tmp_path_factory.mktemp("any") / "t.csv", text)
-    with pytest.raises(RequestError):
-        table.load(path)
-
-
-@given(st.lists(st.sampled_from([*ROW, "\n", ",", '"', "nan", "\r"]), max_size=40).map("".join))
-def test_any_row_under_a_header_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    path = written(tmp_path_factory.mktemp("any") / "t.csv", f"{HEADER}\n{ROW}\n{text}\n")
-    try:
-        times = table.load(path)["time_s"]
-    except RequestError:
-        return
-    assert (times > 0).all()
 
 
 @pytest.mark.parametrize(("name", "rows"), [("orfeo-epyc", 184_925), ("pico", 5_256)])

@@ -122,10 +122,6 @@ def test_a_change_compiles_again(
     assert first.exists()
 
 
-def test_another_version_of_the_mpi_compiles_again(fake: Mpi) -> None:
-    assert runner_binary(fake) != runner_binary(replace(fake, version="5.0.8"))
-
-
 def test_compile_error_names_the_first_error_and_the_log(fake: Mpi) -> None:
     broken = fake.wrapper.with_name("broken")
     broken.touch()
@@ -184,11 +180,6 @@ def test_names_of_folders_are_no_options(fake: Mpi) -> None:
     options = fake.wrapper.with_name("options")
     options.write_text('COLLECT_GCC=/usr/bin/g++\n cc1plus "-O3" -fdebug-prefix-map=/a=/b -o "/y/x.s"\n', "utf-8")
     assert shared_objects(fake) == mine
-
-
-def test_schedules_are_position_independent_because_a_simulated_process_is_a_library(fake: Mpi) -> None:
-    (one,) = shared_objects(fake)
-    assert "-fPIC" in (one.parent / "build.log").read_text(encoding="utf-8").split()
 
 
 def test_a_lost_object_is_made_again(fake: Mpi) -> None:
@@ -256,13 +247,6 @@ def test_a_lock_of_another_user_keeps_nobody_out(fake: Mpi, monkeypatch: pytest.
         assert runner_binary(replace(fake, version=f"6.{refused}")).is_file()
 
 
-def test_a_cache_entry_without_its_binary_is_made_again(fake: Mpi) -> None:
-    path = runner_binary(fake)
-    path.unlink()
-    assert runner_binary(fake) == path
-    assert path.is_file()
-
-
 def test_a_binary_that_was_exchanged_is_built_again(fake: Mpi, caplog: pytest.LogCaptureFixture) -> None:
     path = runner_binary(fake)
     built = path.read_bytes()
@@ -270,14 +254,6 @@ def test_a_binary_that_was_exchanged_is_built_again(fake: Mpi, caplog: pytest.Lo
     assert runner_binary(fake) == path
     assert path.read_bytes() == built
     assert "is not as a build leaves it" in caplog.text
-
-
-def test_an_object_that_was_exchanged_is_not_linked(fake: Mpi) -> None:
-    (before,) = shared_objects(fake)
-    built = before.read_bytes()
-    before.write_bytes(b"not ours")
-    (after,) = shared_objects(fake)
-    assert after.read_bytes() == built
 
 
 @pytest.mark.parametrize("mode", [0o775, 0o757])

@@ -376,15 +376,3 @@ def test_a_real_launch_that_hangs_leaves_nothing(mpi: Mpi, mark: str) -> None:
         process.kill()
         assert not holding(mark)
     assert not [path for path in mapped if Path(path).exists()]
-
-
-def test_a_real_launch_ends_on_request(mpi: Mpi, mark: str) -> None:
-    argv, environment = command(mpi, LaunchRequest(3, oversubscribe=len(os.sched_getaffinity(0)) < 3))
-    full = {**os.environ, **environment, MARK: mark}
-    with Process([*argv, str(runner_binary(mpi))], full) as process:
-        while "@hockney" not in process.lines(time.monotonic() + 60):
-            pass
-        process.send("quit")
-        with pytest.raises(LaunchEnded) as ended:
-            list(iter(lambda: process.lines(time.monotonic() + 60), None))
-        assert ended.value.returncode == 0

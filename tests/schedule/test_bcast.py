@@ -123,17 +123,6 @@ def test_a_tree_has_the_shape_that_defines_it(
             assert turned[(v + root) % ranks] == [(child + root) % ranks for child in expected[v]]
 
 
-def test_knomial_trees_are_those_that_open_mpi_draws() -> None:
-    """The figure above ompi_coll_base_topo_build_kmtree: 10 ranks, radix 2, 3 and 4."""
-    drawn = {
-        2: {0: [8, 4, 2, 1], 8: [9], 4: [6, 5], 6: [7], 2: [3]},
-        3: {0: [9, 3, 6, 1, 2], 3: [4, 5], 6: [7, 8]},
-        4: {0: [4, 8, 1, 2, 3], 4: [5, 6, 7], 8: [9]},
-    }
-    for radix, edges in drawn.items():
-        assert {v: c for v, c in enumerate(children("knomial", 10, radix=radix)) if c} == edges
-
-
 @pytest.mark.parametrize(
     "algorithm", ["linear", "pipeline", "blocking_pipeline", "halving_tree", "pipelined_tree"]
 )
@@ -180,17 +169,6 @@ def test_rounds_of_segmented_trees(segments: int) -> None:
         # The root of a halving tree has ⌊log₂P⌋ children.
         degree = ranks.bit_length() - 1
         assert count("pipelined_tree", ranks, segments=segments).rounds == (segments - 1) * degree + log2(ranks)
-
-
-def test_the_blocking_pipeline_of_a_report_takes_13_rounds_for_10() -> None:
-    """Four packets over eight processes, by hand: rank v has packet s after round v + 2 s."""
-    assert count("pipeline", 8, segments=4).rounds == 10
-    assert count("blocking_pipeline", 8, segments=4).rounds == 13
-    schedule = _core.generate(
-        "bcast", "blocking_pipeline", Problem(ranks=8, bytes=MESSAGE_B, segment_B=MESSAGE_B // 4)
-    )
-    arrivals = {(move.receiver, move.round) for move in _core.moves(schedule)}
-    assert arrivals == {(v, v + 2 * s - 1) for v in range(1, 8) for s in range(4)}
 
 
 def test_a_rank_of_the_blocking_pipeline_does_one_thing_at_a_time() -> None:
@@ -304,27 +282,6 @@ def test_circulant_partners_are_the_skips() -> None:
             # Nobody sends to the root.
             assert to == {skip for skip in expected if (v + skip) % ranks != 0}
             assert source == set(expected)
-
-
-def test_what_an_algorithm_takes() -> None:
-    taken = {
-        each.name: (each.is_segmented, each.least_radix if each.default_radix else None)
-        for each in _core.algorithms()
-        if each.collective == "bcast"
-    }
-    for name in (
-        "binary",
-        "binomial",
-        "blocking_pipeline",
-        "circulant",
-        "pipeline",
-        "pipelined_tree",
-        "split_binary",
-    ):
-        assert taken[name] == (True, None)
-    for name in ("halving_tree", "linear", "scatter_allgather", "scatter_allgather_ring"):
-        assert taken[name] == (False, None)
-    assert (taken["chain"], taken["knomial"]) == ((True, 1), (True, 2))
 
 
 def test_what_is_refused() -> None:

@@ -66,14 +66,6 @@ def test_every_element_arrives_whatever_the_grid(session: Session, ranks: int) -
 
 
 @pytest.mark.simulated
-@pytest.mark.parametrize("ranks", sorted(GRIDS))
-def test_every_element_arrives_in_a_simulation(simulation: Session, ranks: int) -> None:
-    for grid in factorisations(ranks):
-        for split in SPLITS:
-            check(simulation, grid, split)
-
-
-@pytest.mark.simulated
 def test_a_simulated_sum_takes_what_its_memory_takes(simulation: Session) -> None:
     answer = ask(simulation, Grid(2, 1, 1), "blocks", nx=10, ny=10, nz=10, memory_bandwidth_B_per_s=1e6)
     # 500 sums of 24 B. SMPI's clock takes 10 ns a reading.

@@ -21,7 +21,6 @@ from hockney.runner.launchers.base import (
     check_hostfile,
     check_hosts,
     command,
-    launchers,
 )
 from hockney.runner.mpi import Mpi
 from hockney.runner.platform import host_names
@@ -44,11 +43,6 @@ def _line(mpi: Mpi, **request: Any) -> str:
 @pytest.fixture(autouse=True)
 def _ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-
-
-def test_names_are_files() -> None:
-    folder = Path(srun_module.__file__).parent
-    assert launchers.names() == sorted(p.stem for p in folder.glob("*.py") if p.stem not in ("__init__", "base"))
 
 
 BY = {"ompi4": OMPI4, "ompi5": OMPI5, "mpich": MPICH, "intel": INTEL}

@@ -15,7 +15,6 @@ from tests.runner.preload.programs import (
     LIMIT_S,
     compiled,
     every_schedule,
-    launch_line,
     mpi_program,
     under,
     watched,
@@ -71,13 +70,6 @@ def counted(text: str) -> dict[str, tuple[int, int]]:
     assert ", 0 wrong on all" in text, text
     found = re.findall(r"^called (\w+) (\d+) (\d+)$", text, re.MULTILINE)
     return {name: (int(calls), int(size_B)) for name, calls, size_B in found}
-
-
-def test_results_are_right_without_the_layer(mpi: Mpi, program: Path) -> None:
-    line = launch_line(mpi, RANKS, program)
-    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert min(calls for calls, _ in counted(done.stdout).values()) > 0
 
 
 @pytest.mark.parametrize("turn", range(3))
