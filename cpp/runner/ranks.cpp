@@ -22,18 +22,6 @@ std::vector<Number> gathered(Number value, MPI_Datatype type, MPI_Comm comm) {
 
 }  // namespace
 
-int rank_of(MPI_Comm comm) {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-int ranks_of(MPI_Comm comm) {
-    int ranks = 0;
-    MPI_Comm_size(comm, &ranks);
-    return ranks;
-}
-
 Refusal::Refusal(const char* reason, const std::string& message)
     : std::runtime_error(refused(reason).add("message", message).str()) {}
 
@@ -48,12 +36,6 @@ std::string answered(const std::function<std::string()>& run) {
     } catch (const BadRequest& error) {
         return JsonObject().add("type", "error").add("message", error.what()).str();
     }
-}
-
-bool all_agree(bool mine, MPI_Comm comm) {
-    int own = mine ? 1 : 0, all = 0;
-    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
-    return all != 0;
 }
 
 void require_memory(double needed_B, MPI_Comm comm) {

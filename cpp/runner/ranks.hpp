@@ -10,8 +10,24 @@
 
 namespace hockney {
 
-int rank_of(MPI_Comm comm);
-int ranks_of(MPI_Comm comm);
+inline int rank_of(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+inline int ranks_of(MPI_Comm comm) {
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+// Whether every rank of `comm` says so. Collective.
+inline bool all_agree(bool mine, MPI_Comm comm) {
+    int own = mine ? 1 : 0, all = 0;
+    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
+    return all != 0;
+}
 
 // The ranks of `comm` on this rank's host, freed with it. Collective.
 class HostRanks {
@@ -40,9 +56,6 @@ class Refusal : public std::runtime_error {
 
 // The record that `run` returns, or the answer that says what it threw.
 std::string answered(const std::function<std::string()>& run);
-
-// Whether every rank of `comm` says so. Collective.
-bool all_agree(bool mine, MPI_Comm comm);
 
 // Collective: throws Refusal on every rank where what the ranks of any host need together is more than the
 // share of its free memory that buffers may take. To be called before anything is allocated.
