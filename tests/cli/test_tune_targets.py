@@ -78,26 +78,6 @@ def test_rules_are_written_where_the_gain_is_beyond_its_interval(tmp_path: Path)
     assert ["262145", "0", "0", "0"] in rows
 
 
-@pytest.mark.parametrize(
-    ("target", "library", "word", "said"),
-    [
-        ("openmpi-v2", OPENMPI, "tuned:binomial", "not tried yet, see `hockney tune --verify`"),
-        ("openmpi-json", "Open MPI 6.0.0", "tuned:binomial", "not tried on a library"),
-        ("intel-env", "Intel MPI 2021.18", "adjust:3", "not tried on a library"),
-        ("hockney", OPENMPI, "binomial", "not tried yet, see `hockney tune --verify`"),
-    ],
-)
-def test_what_no_library_has_taken_says_so(
-    tmp_path: Path, target: str, library: str, word: str, said: str
-) -> None:
-    times = {("default", 0, 0): TIMES["default", 0, 0], (word, 0, 0): (50.0, 50.0, 50.0)}
-    source = table(tmp_path / "t.csv", times, library)
-    out = succeeded("tune", source, "--for", target, "-o", tmp_path / "rules")
-    assert said in " ".join(out.split())
-    if target not in ("openmpi-json", "hockney"):
-        assert said in (tmp_path / "rules").read_text()
-
-
 @pytest.mark.usefixtures("wide")
 def test_each_rule_says_what_it_gains(tmp_path: Path) -> None:
     out = succeeded("tune", table(tmp_path / "t.csv"), "--for", "openmpi-v2", "-o", tmp_path / "rules")
@@ -361,6 +341,10 @@ def test_mpich_writes_the_selection_of_the_library_that_is_named(mpi: Mpi, tmp_p
         ("openmpi-classic", OPENMPI, "tuned:ring", "matters where an operator is not commutative"),
         ("openmpi-v2", OPENMPI, "tuned:ring", "matters where an operator is not commutative"),
         ("mpich-cvars", "MPICH 5.0.2", "mpir:recursive_doubling", "holds for all ranks and sizes"),
+        ("openmpi-v2", OPENMPI, "tuned:ring", "not tried yet, see `hockney tune --verify`"),
+        ("openmpi-json", "Open MPI 6.0.0", "tuned:ring", "not tried on a library"),
+        ("intel-env", "Intel MPI 2021.18", "adjust:3", "not tried on a library"),
+        ("hockney", OPENMPI, "ring", "not tried yet, see `hockney tune --verify`"),
     ],
 )
 def test_what_a_user_must_know_stands_in_the_file_too(
@@ -370,5 +354,7 @@ def test_what_a_user_must_know_stands_in_the_file_too(
     source, file = table(tmp_path / "t.csv", times, library, operation="allreduce"), tmp_path / "rules"
     out = succeeded("tune", source, "--for", target, "-o", file)
     assert said in " ".join(out.split())
-    lines = [line for line in file.read_text().splitlines() if line.startswith("#")]
-    assert said in " ".join(line.removeprefix("# ") for line in lines)
+    # JSON has no comments.
+    if target not in ("openmpi-json", "hockney"):
+        lines = [line for line in file.read_text().splitlines() if line.startswith("#")]
+        assert said in " ".join(line.removeprefix("# ") for line in lines)
