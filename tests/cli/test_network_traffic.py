@@ -1,10 +1,13 @@
-"""`hockney network traffic` through the command line."""
+"""`hockney network traffic` and `hockney network map` through the command line."""
 
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
+import pytest
 from tests.command_line import answer, run_hockney
+from tests.factories import written
 
 run, told = partial(run_hockney, "network"), partial(answer, "network")
 
@@ -37,3 +40,19 @@ def test_allocation_and_words_in_text() -> None:
     assert "congestion: 2 messages on the most loaded link" in text
     assert "at most 0.5 of one of its links = 5 GB/s" in text
     assert "node 1 → node 2" in text
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
+    path = written(tmp_path / "mine.txt", "".join(f"{rank} {rank ^ rank // 2}\n" for rank in range(8)))
+    done = run("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--mapping", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "is best: linear, the default, has" in done.stdout
+    # Gray's code of its own gives every neighbour one hop: 16 messages, 16 hops.
+    found = told("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--mapping", str(path))
+    assert next(one for one in found["placements"] if one["placement"] == str(path))["hop_bytes"] == 16
+
+
+def test_an_option_without_text_asks_for_nothing() -> None:
+    case = ("map", "--pattern", "ring:16", "--topology", "torus:4x4")
+    assert told(*case, "--mapping", "", "--bytes", "") == told(*case)

@@ -59,6 +59,7 @@ def test_an_answer_that_is_not_as_its_schema_says_is_seen() -> None:
 
 
 OPEN = {
+    "MapAnswer",
     "ModelledEntry",
     "NetworkAnswer",
     "PredictedMessages",

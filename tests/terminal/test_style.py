@@ -193,6 +193,7 @@ ANSWERS = {
     "import osu.txt notes.txt -o imported": r"\d records from",
     "scaling amdahl 0.01 --ranks 1,8,64": r"limit: 100",
     "scaling fit times.csv": r"1 +8 s",
+    "network map --pattern ring:16 --topology torus:4x4": r"linear +1 ",
     "simulate allreduce --algorithm ring --ranks 16 --bytes 1MiB --machine orfeo_thin": TIME,
     "predict profile.json --machine orfeo_thin": rf"Communication takes {TIME}",
     "predict allreduce --ranks 1024 --bytes 8 --machine orfeo_thin": rf"recursive_doubling, {TIME}",

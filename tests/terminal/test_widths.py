@@ -26,6 +26,7 @@ VERBS = [
     "show {ci_2core} --format table",
     "diff {ci_2core} {bluegene_p}",
     "network traffic --topology torus:4x4x4 --pattern tornado",
+    "network map --pattern jacobi:4x4 --topology torus:4x4",
     "scaling usl 0.02 0.0001 --ranks 16,64,256",
     "study list",
 ]

@@ -54,9 +54,11 @@ from .measuring import MeasureRequest as MeasureRequest
 from .measuring import WrittenJobs as WrittenJobs
 from .measuring import measure as measure
 from .network import EffectiveBisectionAnswer as EffectiveBisectionAnswer
+from .network import MapAnswer as MapAnswer
 from .network import NetworkAnswer as NetworkAnswer
 from .network import TrafficAnswer as TrafficAnswer
 from .network import network_effective as network_effective
+from .network import network_map as network_map
 from .network import network_measures as network_measures
 from .network import network_traffic as network_traffic
 from .pages import Page as Page

@@ -1,4 +1,4 @@
-"""Networks as graphs: their measures, what traffic does to them."""
+"""Networks as graphs: their measures, what traffic does to them, maps of ranks."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from hockney.network.topologies.base import Network, parse_spec
 from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.demands import traffics
 from hockney.network.traffic.effective import WAYS, effective_bisection
+from hockney.network.traffic.mapping import MapAnswer as MapAnswer
+from hockney.network.traffic.mapping import Situation, compare, read_map
+from hockney.network.traffic.patterns import parse_pattern
 from hockney.network.traffic.study import TrafficAnswer as TrafficAnswer
 from hockney.network.traffic.study import default_routing, redrawn, spread_of_samples, study
 from hockney.network.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
@@ -24,6 +27,7 @@ from hockney.options.network import (
     SAMPLES,
     EffectiveOptions,
     GraphOptions,
+    MapOptions,
     Routed,
     TrafficOptions,
 )
@@ -73,6 +77,17 @@ def network_traffic(
     drawn = list(redrawn(result, SAMPLES, progress))
     share = effective_bisection(drawn, SAMPLES) if result.traffic in WAYS else None
     return result.answer(SHOWN, spread_of_samples(drawn), share)
+
+
+def network_map(routed: Routed, options: MapOptions, nodes: NodeChoice) -> MapAnswer:
+    """Maps of a pattern's ranks onto nodes, beside what no map can be below."""
+    pattern = parse_pattern(options.pattern, options.size_B)
+    graph = parse_spec(routed.topology)
+    among = Allocated(Links.of(graph), allocated(graph, nodes))
+    situation = Situation(pattern, among, options.ppn, _routing(routed, graph))
+    return compare(
+        situation, {str(options.mapping): read_map(options.mapping, situation)} if options.mapping else {}
+    )
 
 
 @dataclass(frozen=True)

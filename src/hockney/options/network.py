@@ -10,13 +10,12 @@ from pydantic import BaseModel, Field
 from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.network.node_choice import NodeChoice as NodeChoice
+from hockney.network.traffic.base import check_bytes
 from hockney.registry import unit_files
 from hockney.units import listed, parse_bytes, wholes, written
 
 ROUTINGS = [name.replace("_", "-") for name in unit_files("hockney.network.traffic.routings")]
 MOST_NODES = 2**20
-MOST_B = 10**18
-"""The largest message, an exabyte: sums over messages and links then stay finite."""
 SAMPLES = 20
 """Draws of a random traffic."""
 
@@ -26,9 +25,7 @@ def message_size(text: str) -> int:
     size_B = parse_bytes(text)
     if size_B == 0:
         raise RequestError("a message of 0 B loads no link", "for example --bytes 64KiB")
-    if size_B > MOST_B:
-        what = f"{text} is too large: a message has at most {MOST_B:.0e} bytes"
-        raise RequestError(what, "give a smaller size")
+    check_bytes(size_B, text)
     return size_B
 
 
@@ -72,6 +69,22 @@ class EffectiveOptions(BaseModel, defer_build=True):
         Path | None, Option("Machine file with the effect `congestion`, measured on any numbers of ranks.")
     ] = None
     figure: Annotated[Path | None, Option()] = None
+
+
+class MapOptions(BaseModel, defer_build=True):
+    """The messages of a program's ranks, and a map of them."""
+
+    empty_means_default: ClassVar[bool] = True
+
+    pattern: Annotated[
+        str, Option("Who sends to whom: jacobi:AxBxC, ring:P, matrix:FILE, or collective:NAME:ALGORITHM:P.")
+    ]
+    ppn: Annotated[int, Option(), Field(ge=1)] = 1
+    size_B: Annotated[
+        int | None,
+        Option("Size of a message or face. [default: count them]", flags=("--bytes",), read=message_size),
+    ] = None
+    mapping: Annotated[Path | None, Option("File with a map of your own: lines `rank node`.")] = None
 
 
 class TrafficOptions(BaseModel, defer_build=True):

@@ -1,4 +1,4 @@
-"""Smaller files: platforms, networks, topologies of nodes, hosts, times."""
+"""Smaller files: platforms, networks, patterns, maps, topologies of nodes, hosts, times."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.fuzz.parsers.campaign import INPUTS
 from hockney.apps.pinning import topology
 from hockney.models.scaling import times
 from hockney.network.topologies.base import parse_spec
+from hockney.network.traffic.patterns import parse_pattern
 from hockney.predict.simulation import read_goal
 from hockney.runner.launchers.base import check_hostfile
 from hockney.runner.platform import host_names
@@ -44,6 +45,13 @@ _file(
     lambda path: parse_spec(f"edges:{path}"),
     "network show --topology edges:FILE,link=10Gbit/s --json",
     "network traffic --topology edges:FILE --pattern alltoall --json",
+)
+_file(
+    "matrix",
+    "m.txt",
+    [b"# sender receiver bytes\n0 1 1024\n1 0 1e3\n2,3,8\n3 1 0.5\n"],
+    lambda path: parse_pattern(f"matrix:{path}"),
+    "network map --pattern matrix:FILE --topology torus:4x2 --json",
 )
 _file(
     "node",

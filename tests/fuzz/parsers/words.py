@@ -17,6 +17,7 @@ from hockney.campaign.plan import message_size
 from hockney.errors import RequestError
 from hockney.machine.select import parse_where
 from hockney.network.topologies.base import link_rate, parse_spec
+from hockney.network.traffic.patterns import parse_pattern
 from hockney.predict.split import select
 from hockney.report.marks import Peak
 from hockney.runner.variants import parse_variant
@@ -96,7 +97,8 @@ _words(
         *("torus:8x8x4", "hypercube:4", "torus:4x4,link=10Gbit/s", "single-switch:nodes=16"),
         "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=8",
         "dragonfly:routers=4,nodes-per-router=2,global-links=2,groups=5",
+        *("jacobi:8x8x4", "ring:64", "collective:allgather:ring:16"),
     ],
-    [parse_spec],
+    [parse_spec, parse_pattern],
     turn=15,
 )

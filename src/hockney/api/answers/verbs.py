@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from hockney.api.installation import DoctorAnswer, Lab, LabDown
 from hockney.api.joined import ImportAnswer, MergeAnswer
 from hockney.api.measured import MeasureAnswer, MeasurePlanned
-from hockney.api.network import EffectiveBisectionAnswer, NetworkAnswer, TrafficAnswer
+from hockney.api.network import EffectiveBisectionAnswer, MapAnswer, NetworkAnswer, TrafficAnswer
 from hockney.api.pages import ReportAnswer
 from hockney.api.profiled import ProfiledRun
 from hockney.api.programs import ProgramPlanned, ProgramStudied
@@ -79,6 +79,7 @@ ANSWERS: dict[str, type | UnionType] = {
     "measure": MeasureAnswer | WrittenJobs | MeasurePlanned,
     "merge": MergeAnswer,
     "network effective-bisection": EffectiveBisectionAnswer,
+    "network map": MapAnswer,
     "network show": NetworkAnswer,
     "network traffic": TrafficAnswer,
     **{f"predict {name}": PredictedCollective for name in COLLECTIVES},

@@ -1,1 +1,1 @@
-"""Traffic on a network: how messages are routed, and what every link carries."""
+"""Traffic on a network: how messages are routed, what every link carries, and maps of processes onto nodes."""

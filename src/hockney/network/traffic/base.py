@@ -16,6 +16,9 @@ from hockney.network.topologies.base import Network
 MOST_PAIRS = 2**24
 """The most pairs of one demand, an alltoall of 4096: more do not fit the memory of a small machine."""
 
+MOST_B = 10**18
+"""The largest message, an exabyte: sums over messages and links then stay finite."""
+
 MOST_CABLES = 2**24
 """The most cables: each has a load of its own in both directions."""
 
@@ -25,7 +28,7 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """Messages: `source[i]` sends `size_B[i]` to `target[i]`; of nodes on a network."""
+    """Messages: `source[i]` sends `size_B[i]` to `target[i]`; of nodes on a network, or of ranks in a pattern."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
@@ -38,6 +41,15 @@ class Demand:
         size = np.broadcast_to(np.asarray(size_B, np.float64), source.shape)
         sent = (source != target) & (size > 0)
         return cls(source[sent], target[sent], size[sent])
+
+    def summed(self, count: int) -> Demand:
+        """The same bytes in one message for each pair of `count` ends, sorted by source and then target."""
+        key, where = np.unique(self.source * count + self.target, return_inverse=True)
+        return Demand(key // count, key % count, added(where, self.size_B, len(key)))
+
+    def placed(self, at: NDArray[np.int64]) -> Demand:
+        """The demand with each end replaced by its place; messages that stay in one place are dropped."""
+        return Demand.of(at[self.source], at[self.target], self.size_B)
 
     @property
     def total_B(self) -> float:
@@ -54,6 +66,14 @@ def check_pairs(pairs: int, what: str) -> None:
     """RequestError where the messages would not fit the memory."""
     if pairs > MOST_PAIRS:
         raise RequestError(f"{what} is {pairs} messages, more than {MOST_PAIRS}", "ask for fewer nodes or ranks")
+
+
+def check_bytes(size_B: float, what: str) -> None:
+    """RequestError for a message above `MOST_B`."""
+    if size_B > MOST_B:
+        raise RequestError(
+            f"{what} is too large: a message has at most {MOST_B:.0e} bytes", "give a smaller size"
+        )
 
 
 @dataclass(frozen=True, eq=False)
