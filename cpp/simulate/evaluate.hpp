@@ -141,6 +141,7 @@ class Evaluator {
         for (Intake<Time>& intake : intakes_) intake.each(see);
         both_ways_.each(see);
         far_links_.each(see);
+        first_links_.each(see);
         see(released_);
     }
 
@@ -335,7 +336,8 @@ class Evaluator {
         const auto from = static_cast<std::size_t>(sender);
         Time head = has_port ? leave(from, ready, entry(event, Term::gap)) : ready;
         if (cost_s(event, Term::duplex) > 0) both(event, sender, head);
-        if (network_ != nullptr && flows(event)) return depart(event, sender, receiver, head);
+        if (network_ != nullptr && flows(event))
+            return depart(event, sender, receiver, queued(event, sender, receiver, head));
         if (network_ != nullptr) head = pass(event, sender, receiver, head);
         if (rendezvous_) {
             Time& left = left_[slot(event)] = network_ != nullptr ? released_ : head;
@@ -358,6 +360,19 @@ class Evaluator {
             return head;
         }
         return ports_[rank].leave(ready, gap, costs_.time_s[gap], sums_, room_, ranks_[rank].out);
+    }
+
+    // What a rank sends over the same link of a torus goes one after another; over others at the same time.
+    Time queued(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& head) {
+        const std::size_t cost = entry(event, Term::network_link);
+        if (network_->kind != Network::Kind::torus || costs_.time_s[cost] == 0) return head;
+        find_way(sender, receiver);
+        const auto first = std::find_if(way_.begin(), way_.end(),
+                                        [](const SharedLink& link) { return link.kind == between; });
+        if (first == way_.end()) return head;
+        const auto directions = 2 * static_cast<std::int32_t>(network_->torus.size());
+        const std::int32_t direction = (first->link - 2 * network_->nodes()) % directions;
+        return plus(first_links_.take(sender * directions + direction, head, cost, sums_, room_), cost, -1);
     }
 
     void find_way(std::int32_t sender, std::int32_t receiver) {
@@ -496,8 +511,9 @@ class Evaluator {
     std::vector<std::pair<double, Event>> departures_;
     std::vector<Event> answered_;
     std::vector<SharedLink> way_;
-    std::vector<Time> links_;       // out of the nodes, into the nodes, between them
-    Occupied<Time, 64> far_links_;  // the same, where each adds to a latency
+    std::vector<Time> links_;         // out of the nodes, into the nodes, between them
+    Occupied<Time, 64> far_links_;    // the same, where each adds to a latency
+    Occupied<Time, 64> first_links_;  // by rank and direction on a torus
     const Network* network_ = nullptr;
     Noise noise_;
     std::vector<std::uint8_t> phase_;  // by rank, where there is noise

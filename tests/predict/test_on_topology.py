@@ -68,6 +68,14 @@ def test_few_messages_share_each_link() -> None:
     assert bound_s <= rows["linear"]["time_s"] < 2 * bound_s
 
 
+@pytest.mark.parametrize(("link", "times"), [("", 1), (",link=30Gbit/s", 2)])
+def test_a_node_sends_over_its_links_at_once(link: str, times: float) -> None:
+    """To either neighbour; where a link is many times as fast as messages, the node itself limits them."""
+    words = ("bcast", "--bytes", "1MiB", "--algorithm", "linear", "--topology", f"torus:3{link}", "--ranks")
+    to_first, to_both = (answer(*words, ranks)["linear"]["time_s"] for ranks in ("2", "3"))
+    assert to_both == pytest.approx(times * to_first, rel=0.02)
+
+
 def test_other_networks_bound() -> None:
     """16 nodes below two leaves with two links up each: 8 · 8 blocks of 1 MB over 2 links of 0.1 GB/s."""
     topology = "fat-tree:nodes=16,leaf-ports=8:2,spines=1,spine-ports=4,link=800Mbit/s"

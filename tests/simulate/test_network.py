@@ -60,6 +60,15 @@ def test_links_are_shared_by_those_that_pass_them(
     assert outcome.finish_s[rank] == pytest.approx(expected_s + LATENCY_S)
 
 
+def test_what_a_rank_sends_over_one_link_goes_one_after_another() -> None:
+    """Others share links fairly. On a ring of nodes 0 → 1 and 0 → 2 leave by the same link."""
+    size_B = 8192
+    place, taken_s = on_nodes(3, torus=(8,)), size_B * LINK_S_PER_B
+    outcome = simulate(ask("bcast", "linear", ranks=3, size_B=size_B), LINKS, place=place)
+    first_s = OVERHEAD_S + taken_s + LATENCY_S
+    assert outcome.finish_s[1:] == pytest.approx([first_s, first_s + taken_s])
+
+
 def test_the_network_does_not_wait_for_readers_on_the_node() -> None:
     """Readers on the root's node take its port one after another; what takes nothing of that goes out beside."""
     nodes, gap_s = np.array([0, 0, 0, 1], np.int32), 10.0

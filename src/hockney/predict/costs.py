@@ -40,10 +40,14 @@ class Costs:
         return CostCurves(self.messages, self.copy, self.reduce)
 
     def on_links(self, localities: Sequence[int], node_s_per_B: float, link_s_per_B: float) -> Costs:
-        """The same where a byte between nodes takes so long on a node's link, and on each link between them."""
+        """The same where a byte between nodes takes so long on a node's link, and on each link between them.
+
+        What messages are known to take of a link stays.
+        """
         for term, time_s_per_B in (("node_link", node_s_per_B), ("network_link", link_s_per_B)):
-            if time_s_per_B and localities[-1] == NETWORK:
-                self.messages[-1][TERMS.index(term)] = per_byte(time_s_per_B)
+            number = TERMS.index(term)
+            if time_s_per_B and localities[-1] == NETWORK and self.messages[-1][number] == NOTHING:
+                self.messages[-1][number] = per_byte(time_s_per_B)
         return self
 
 

@@ -213,6 +213,11 @@ class MachineCosts:
         curves[handshake] = own.curves()[handshake]
         return curves
 
+    def over_links(self, link_s_per_B: float) -> MachineCosts:
+        """The costs where each node has a link to every neighbour, and a byte takes so long on it."""
+        far = {NETWORK: self.messages[NETWORK].over_links(link_s_per_B)} if NETWORK in self.messages else {}
+        return replace(self, messages={**self.messages, **far})
+
     def over(self, links: float) -> MachineCosts:
         """The costs where all messages between nodes cross so many links."""
         return replace(self, messages={locality: each.over(links) for locality, each in self.messages.items()})

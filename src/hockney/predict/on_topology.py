@@ -58,8 +58,8 @@ class RanksOnTopology:
         return 1 / self.link_B_per_s
 
     def with_links(self, costs: MachineCosts) -> MachineCosts:
-        """The costs with those of each link on the way."""
-        return replace(costs, link_s_per_B=self.costs_per_link)
+        """The costs with those of each link on the way, of which a node has one to each neighbour."""
+        return replace(costs.over_links(self.costs_per_link), link_s_per_B=self.costs_per_link)
 
     def bisection_B_per_s(self, ranks: int) -> float:
         """Of the best even split that was found of the nodes of so many ranks, one way; infinite on one node."""
@@ -100,7 +100,7 @@ class RanksOnTopology:
             return predict_one(request, self.with_links(costs), place)
         if self.is_torus:
             # A bound: none is nearer.
-            costs = costs.over(1)
+            costs = costs.over_links(self.costs_per_link).over(1)
         # Ranks that are all on nodes of their own are equally far apart: one may stand for all.
         is_alone = len(set(place.node)) == ranks
         row = (
@@ -141,8 +141,8 @@ class RanksOnTopology:
     def words(self) -> str:
         """The same, with what is simulated of it."""
         return (
-            f"{self.where}. Up to {MOST_LINKED:,.0f} messages on a "
-            "torus share each link; for more, and on other networks, the bisection gives a lower bound"
+            f"{self.where}. Up to {MOST_LINKED:,.0f} messages on a torus share each link, of which a node uses "
+            "all at once; for more, and on other networks, the bisection gives a lower bound"
         )
 
 

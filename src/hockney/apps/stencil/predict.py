@@ -289,8 +289,8 @@ def _surroundings(case: StencilCase, ranks: int) -> Surroundings:
                 f"applications share the links of a torus, and {case.topology} is none",
                 "describe the network in a system file: --system",
             )
-        costs = replace(costs, warnings=[*costs.warnings, linked.words])
-        return Surroundings(costs, linked.place, Tuned(network_s_per_B=linked.costs_per_link))
+        costs = replace(linked.with_links(costs), warnings=[*costs.warnings, linked.words])
+        return Surroundings(costs, linked.place)
 
     def place(ranks: int) -> Place | None:
         if system is None:
