@@ -62,6 +62,12 @@ answer = partial(command_line.answer, "identify")
 Write = Callable[[pd.DataFrame], Path]
 
 
+def test_calls_that_do_nothing_have_no_algorithm(file: Write) -> None:
+    """IMB begins its tables with them."""
+    (found,) = answer(file(planted(lambda _: "binomial", sizes=(0, *SIZES))))["answers"]
+    assert found["n_cells"] == len(SIZES)
+
+
 def test_a_planted_decision_comes_back(file: Write) -> None:
     path = file(planted(lambda size_B: "binomial" if size_B < SWITCH_B else "linear"))
     (found,) = answer(path)["answers"]

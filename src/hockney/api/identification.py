@@ -114,6 +114,7 @@ def _of_table(options: IdentifyOptions, source: Path, progress: Progress) -> Ide
     system = find_system(options.system) if options.system else None
     frame = located(source, "", [system] if system else [])
     warnings = list(frame.attrs.get("warnings", []))
+    frame = frame[~table.does_nothing(frame)]
     chosen = known_collectives(options.operations) or [
         name for name in COLLECTIVES if ((frame["operation"] == name) & (frame["algorithm"] == DEFAULT)).any()
     ]

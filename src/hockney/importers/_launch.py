@@ -44,12 +44,12 @@ UNSAID = LaunchText({}, {}, "", 0)
 
 def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchText | None:
     """The launch of a line, variables in it replaced by their values; None where the line launches nothing."""
-    if not any(part in text for part in ("run", "exec", "flux")):
+    if not any(part in text for part in ("run", "exec", "flux", "osu_", "omb_", "IMB-", "_perf")):
         return None
     text = re.sub(
         r"\$\{?(\w+)\}?", lambda name: str(variables[name[1]].value) if name[1] in variables else name[0], text
     )
-    launch = _LAUNCH["launcher"].match(text)
+    launch = _LAUNCH["launcher"].match(text) or _LAUNCH["alone"].match(text)
     if launch is None or _LAUNCH["aside"].search(launch["after"]):
         return None
     program = PROGRAM.search(launch["after"])
@@ -57,7 +57,7 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
         launch["after"].startswith("-") and all(map(_LAUNCH["before"].fullmatch, launch["before"].split()))
     ):
         return None
-    options = next(options for name, options in _LAUNCHERS if name.fullmatch(launch["name"]))
+    options = next((options for name, options in _LAUNCHERS if name.fullmatch(launch["name"])), [])
     settings = {
         name: Fact(value.strip(_QUOTES), where, f"{name}={value}")
         for name, value in _LAUNCH["variable"].findall(launch["before"])

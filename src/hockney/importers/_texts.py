@@ -35,7 +35,7 @@ LINE = {
     # a line of a script, between two launch lines of a list
     "script": r"#|(?:export|for|do|done|if|then|else|elif|fi|while|case|esac|echo|printf|sleep|module|ml|source|cd|mkdir|set|unset|ulimit|wait|exit|cat|tee|rm|function)\b|\w+=|[.}{)`]|\|(?!.*\|$)",
     # a line that fetches or unpacks a library, which need not be the one that runs
-    "fetching": r"(?:&& *|RUN +|[$#] +)*(?:cd|rm|wget|curl|tar|git|mv|cp|ADD|COPY|(?:apt|apt-get|yum|dnf|spack|conda|brew) install)\b|.*\.(?:tar|tgz|zip|rpm|deb)\b",
+    "fetching": r"(?:&& *|RUN +|[$#] +)*(?:cd|rm|wget|curl|tar|git|mv|cp|ADD|COPY|(?:apt|apt-get|yum|dnf|spack|conda|brew) install)\b|.*(?:\.(?:tar|tgz|zip|rpm|deb)|(?:build|install|download)ing)\b",
     # times and numbers of repetitions, which say nothing of how was measured
     "passes": r"(?i)\w{3} \w{3} +\d+ [\d:]+.*|\d{4}-\d\d-\d\d\S*|\d+:\d\d\S*|\b(?:run|rep\w*|iter\w*|trial|round|pass) *#?\d+",
     # words of a heading that say nothing of how was measured
@@ -83,15 +83,24 @@ JOB: Mapping[str, Sequence[str]] = {
     ),
 }
 
-# What a library prints of itself, or its module or folder is called.
+# What a library prints of itself, its module or folder, and its name in a line of few words.
+_VERSION = r"v?(\d+(?:\.\d+)+\w*)"
+_FEW_WORDS = rf" {_VERSION}(?: \S+){{0,4}}$"
 BANNER: Mapping[str, Sequence[str]] = {
     "Intel MPI": (
-        r"Intel\(R\) MPI Library.*?Version (\d[\d.]*(?: Update \d+)?)|\b(?:impi|intel-?mpi)[-/@]v?(\d+(?:\.\d+)+\w*)",
+        rf"Intel\(R\) MPI Library.*?Version (\d[\d.]*(?: Update \d+)?)|\b(?:impi|intel-?mpi)[-/@]{_VERSION}",
+        rf"^(?:\S+ ){{0,4}}Intel MPI{_FEW_WORDS}",
     ),
-    "Open MPI": (r"\bOpen MPI[):]* v?(\d+(?:\.\d+)+\w*)|\bopen-?mpi[-/@]v?(\d+(?:\.\d+)+\w*)",),
-    "MVAPICH2": (r"\bMVAPICH2?(?: Version\s*:\s*| |[-/@])v?(\d+(?:\.\d+)+\w*)",),
-    "Cray MPICH": (r"\bCRAY[- ]MPICH(?: version |[/@])v?(\d+(?:\.\d+)+\w*)",),
-    "MPICH": (r"(?<!cray[ -])\bMPICH(?: Version:? *|[-/@])v?(\d+(?:\.\d+)+\w*)",),
+    "Open MPI": (
+        rf"\bOpen MPI[):]* {_VERSION}|\bopen-?mpi[-/@]{_VERSION}",
+        rf"^(?:\S+ ){{0,4}}OpenMPI{_FEW_WORDS}",
+    ),
+    "MVAPICH2": (rf"\bMVAPICH2?(?: Version\s*:\s*| |[-/@]){_VERSION}",),
+    "Cray MPICH": (rf"\bCRAY[- ]MPICH(?: version |[/@ ]){_VERSION}",),
+    "MPICH": (
+        rf"(?<!cray[ -])\bMPICH(?: Version:? *|[-/@]){_VERSION}",
+        rf"^(?:\S+ ){{0,4}}(?<!cray )MPICH{_FEW_WORDS}",
+    ),
 }
 
 # A program of a benchmark, and titles of tables that are called otherwise than OSU's program, letters only.
@@ -128,6 +137,8 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
 LAUNCH = {
     # a launcher in a line, {} its name
     "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
+    # a benchmark without a launcher, its variables before it
+    "alone": r"(?P<before>(?:\S*[$#%>+❯]\s+)*(?:[A-Za-z_]\w*=\S*\s+)+)(?P<folder>)(?P<name>)(?P<after>(?:[\w./~-]*/)?(?:(?:osu|omb)_\w+|IMB-\w+|[a-z_]+_perf(?:_mpi)?)(?:\s.*)?)$",
     # a program that starts the benchmark, whose options are not the launcher's
     "starter": r"(?<!\S)(?:[\w./~-]*/)?(taskset|numactl|hwloc-bind|env|nice|(?:ba|z)?sh|singularity|apptainer|podman\S*|docker|sarus|shifter|perf|strace|valgrind|nsys|likwid-\S+|\S+\.sh)(?!\S)(.*)",
     # an option and its value

@@ -72,7 +72,7 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> Points:
         reasons = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in dropped.items())
         raise RequestError(
             f"no usable row of {operation} ({chosen}) in this table: {reasons}",
-            "a row needs a positive time and its number of ranks",
+            "a row needs a positive time and its number of ranks, which `hockney import --ranks N` says",
         )
     grouped = kept.groupby(list(POINT), dropna=False, sort=False)
     pooled = grouped.agg(
