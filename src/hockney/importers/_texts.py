@@ -31,7 +31,7 @@ LINE = {
     # a line that may say facts though it is no heading
     "announced": r"(?i)(?:echo )?.?(?:running|testing|test|starting|using|number|case|config\w*|now)\b.*|[\w -]+[:=][^.]*",
     # a line that is no heading of the table below it
-    "noise": r"(?i)\W*(?:done|finished|completed|ended|end of)\b|(?:s(?:alloc|batch|run)|slurm\w+): |.*MPI startup|\[?[\w.-]+[:,]\d+\]|.*\b(?:warn\w*|errors?|help message|slots|no version information)\b|(?:real|user|sys)\s",
+    "noise": r"(?i)\W*(?:done|finished|completed|ended|end of)\b|(?:s(?:alloc|batch|run)|slurm\w+): |[NR]CCL version|.*MPI startup|\[?[\w.-]+[:,]\d+\]|.*\b(?:warn\w*|errors?|help message|slots|no version information)\b|(?:real|user|sys)\s",
     # a line of a script, between two launch lines of a list
     "script": r"#|(?:export|for|do|done|if|then|else|elif|fi|while|case|esac|echo|printf|sleep|module|ml|source|cd|mkdir|set|unset|ulimit|wait|exit|cat|tee|rm|function)\b|\w+=|[.}{)`]|\|(?!.*\|$)",
     # a line that fetches or unpacks a library, which need not be the one that runs
