@@ -43,6 +43,13 @@ class Evaluator {
         fluid_.resize(links_.size());
         streams_.resize(ranks_.size(), room_);
     }
+    // So many messages at once.
+    void hold(std::size_t slots) {
+        room_.resize(arrival_, slots);
+        if (!rendezvous_) return;
+        room_.resize(meeting_, slots);
+        room_.resize(left_, slots);
+    }
     void record(Timeline& timeline) { timeline_ = &timeline; }
     // What steps belong to is their number.
     void account(Waits& waits) { waits_ = &waits; }
@@ -230,11 +237,8 @@ class Evaluator {
     }
 
     void open(std::size_t slot) {
-        room_.reach(arrival_, slot);
-        if (!rendezvous_) return;
-        room_.reach(meeting_, slot);
-        room_.reach(left_, slot);
-        meeting_[slot] = {};
+        if (slot >= arrival_.size()) hold(std::max(slot + 1, 2 * arrival_.size()));
+        if (rendezvous_) meeting_[slot] = {};
     }
 
     void busy(const Event& event, Rank& me, std::size_t cost, double times = 1) {

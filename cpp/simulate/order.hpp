@@ -179,8 +179,8 @@ class Order {
     }
 
     void finish(int rank, int phase) {
-        const Event end{rank, none,  none, static_cast<std::uint32_t>(phase), 0, 0, Op::finish, false,
-                        true, false, false};
+        const Event end{rank,  none,  none, static_cast<std::uint32_t>(phase), 0, 0, Op::finish, false, true,
+                        false, false, false};
         sink_.take(&end, 1);
     }
 
@@ -238,8 +238,8 @@ class Order {
     }
 
     Event event_of(int rank, const Act& act, std::int32_t slot) const {
-        Event event{rank,   act.peer, slot,        act.step,         act.size,         0,
-                    act.op, false,    act.is_last, act.is_overtaken, act.is_disordered};
+        Event event{rank,   act.peer, slot,        act.step,         act.size,          0,
+                    act.op, false,    act.is_last, act.is_overtaken, act.is_disordered, false};
         if (act.peer < 0 || act.op == Op::work) return event;
         event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, act.peer));
         return event;

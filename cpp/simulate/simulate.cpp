@@ -130,16 +130,28 @@ struct Nobody {
     static void take(const Event*, std::size_t) {}
 };
 
-// Writes down what another sink sees.
+// Writes down what another sink sees, but where nobody waits: for a message that is its sender's no more once
+// it is sent, and that its receiver need not have asked for.
 template <class Sink>
 class Recorder {
   public:
-    Recorder(std::vector<Event>& events, Room& room, Sink sink)
-        : events_(events), room_(room), sink_(std::move(sink)) {}
+    Recorder(std::vector<Event>& events, Room& room, const CostCurves& curves, const Sizes& sizes, Sink sink)
+        : events_(events),
+          room_(room),
+          curves_(curves),
+          sizes_(sizes),
+          // Who sends by streams remembers when it last waited.
+          has_streams_(cost_anything(curves, Term::behind)),
+          sink_(std::move(sink)) {}
 
     void take(const Event* events, std::size_t count) {
-        room_.reserve_next(events_, count);
-        events_.insert(events_.end(), events, events + count);
+        const bool is_end = events->op == Op::post || events->op == Op::sent;
+        const bool nobody_waits = (is_end || events->op == Op::send) && is_buffered(*events);
+        if (!is_end || !nobody_waits) {
+            room_.reserve_next(events_, count);
+            events_.insert(events_.end(), events, events + count);
+            if (nobody_waits) events_.back().is_first = events_.back().is_buffered = true;
+        }
         sink_.take(events, count);
     }
     double now_s(int rank) const { return sink_.now_s(rank); }
@@ -154,8 +166,25 @@ class Recorder {
     bool waits_in_stream(const Event& event) { return sink_.waits_in_stream(event); }
 
   private:
+    bool is_buffered(const Event& event) {
+        const std::size_t place = event.size * curves_.message.size() + event.locality;
+        if (place >= buffered_.size()) buffered_.resize(place + 1, unknown);
+        if (buffered_[place] == unknown) {
+            const std::vector<Curve>& terms = curves_.message[event.locality];
+            const double handshake_s =
+                terms[static_cast<std::size_t>(Term::handshake)].at(sizes_.all()[event.size]);
+            buffered_[place] = !has_streams_ && handshake_s == buffered ? 1 : 0;
+        }
+        return buffered_[place] == 1;
+    }
+
+    static constexpr std::int8_t unknown = -1;
     std::vector<Event>& events_;
     Room& room_;
+    const CostCurves& curves_;
+    const Sizes& sizes_;
+    bool has_streams_;
+    std::vector<std::int8_t> buffered_;  // by size and locality
     Sink sink_;
 };
 
@@ -312,7 +341,7 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
     work.domains = std::move(domains);
     Room room(most_held_B);
     if (!has_sharing(curves, network_)) {
-        Recorder<Nobody> recorder(events_, room, Nobody{});
+        Recorder<Nobody> recorder(events_, room, curves, sizes_, Nobody{});
         take_all<false>(work, recorder, room);
     } else {
         sizes_.index(0);
@@ -320,15 +349,18 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
         Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_, room);
         if (!network_.node_of_rank.empty()) evaluator.share(network_);
         using Watched = Recorder<Stream<Plain>>;
-        Watched recorder(events_, room, Stream<Plain>(curves, costs, sizes_, evaluator));
+        Watched recorder(events_, room, curves, sizes_, Stream<Plain>(curves, costs, sizes_, evaluator));
         take_all<true>(work, recorder, room);
     }
     events_.shrink_to_fit();
+    for (const Event& event : events_)
+        if (event.op != Op::work) slots_ = std::max(slots_, static_cast<std::size_t>(event.slot + 1));
 }
 
 template <class Time>
 void RecordedTrace::play(Evaluator<Time>& evaluator) const {
     if (!network_.node_of_rank.empty()) evaluator.share(network_);
+    evaluator.hold(slots_);
     const std::invalid_argument changed(
         "messages that share links, or wait for their receiver, must stay so");
     std::size_t under_way = 0;
@@ -337,7 +369,9 @@ void RecordedTrace::play(Evaluator<Time>& evaluator) const {
         std::size_t end = i + 1;
         while (!events_[end - 1].is_last) ++end;
         if (event.op == Op::enter && (under_way-- == 0 || !evaluator.flows(event))) throw changed;
-        if (event.op == Op::send && !rendezvous_ && evaluator.meets(event)) throw changed;
+        if (event.op == Op::send &&
+            (event.is_buffered ? evaluator.is_held(event) : !rendezvous_ && evaluator.meets(event)))
+            throw changed;
         evaluator.take(&event, end - i);
         under_way += evaluator.departures().size();
         i = end;

@@ -82,7 +82,7 @@ class RecordedTrace {
     template <class Time>
     void play(Evaluator<Time>& evaluator) const;
 
-    std::size_t ranks_, phases_, localities_;
+    std::size_t ranks_, phases_, localities_, slots_ = 0;
     bool rendezvous_;
     Network network_;
     Sizes sizes_;

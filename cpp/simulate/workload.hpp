@@ -19,6 +19,7 @@ struct Event {
     bool is_first : 1;                         // that is heard of the message
     bool is_last : 1;                          // of the receives that are waited for together
     bool is_overtaken : 1, is_disordered : 1;  // see Act
+    bool is_buffered : 1;                      // recorded: nobody waits for its message to be taken
 
     double ticks() const { return static_cast<double>(Act{peer, slot, 0, 0, Op::work}.ticks()); }
 };
