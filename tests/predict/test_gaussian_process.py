@@ -43,7 +43,7 @@ def test_a_process_is_the_normal_distribution_given_its_measurements() -> None:
 
 
 def test_leaving_out_is_a_process_without_the_measurement() -> None:
-    miss, variance = process(NOISY, VALUES).left_out()
+    miss, variance = process(NOISY, VALUES).left_out
     for i in range(VALUES.size):
         rest = np.arange(VALUES.size) != i
         mean, explained = process(NOISY[np.ix_(rest, rest)], VALUES[rest]).at(NOISY[[i]][:, rest])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -30,12 +32,10 @@ def case(one: _core.Algorithm, ranks: int) -> ScheduleRequest:
     return ask(one.collective, one.name, ranks=ranks, size_B=2000, segment_B=152 if one.is_segmented else 0)
 
 
-def record(asked: ScheduleRequest, *, rendezvous: bool) -> RecordedTrace:
+def record(asked: ScheduleRequest, *, above_B: float | None = None) -> RecordedTrace:
     phase = (asked.algorithm.collective, asked.algorithm.name, asked.problem)
     # Which costs is of no importance where nothing is shared, but for what waits for its receiver.
-    of_any = loggp(
-        latency_s=1.0, overhead_s=1.0, gap_s=1.0, gap_s_per_B=1.0, rendezvous_above_B=0.0 if rendezvous else None
-    )
+    of_any = loggp(latency_s=1.0, overhead_s=1.0, gap_s=1.0, gap_s_per_B=1.0, rendezvous_above_B=above_B)
     return RecordedTrace([phase], of_any, levels=NO_LEVELS, network=Network(node_of_rank=[]))
 
 
@@ -63,7 +63,7 @@ def table(p: LoggopsParameters, sizes_B: list[int]) -> NDArray[np.float64]:
 @pytest.mark.parametrize("p", [EAGER, MEETING], ids=["eager", "rendezvous"])
 def test_a_replay_is_the_simulation(one: _core.Algorithm, ranks: int, p: LoggopsParameters) -> None:
     asked = case(one, ranks)
-    trace = record(asked, rendezvous=p.rendezvous_above_B is not None)
+    trace = record(asked, above_B=p.rendezvous_above_B)
     replayed_s = trace.finish_s(table(p, trace.size_B))
     assert replayed_s.shape == (1, ranks)
     expected_s = simulate(asked, p, by_class=False).finish_s
@@ -76,7 +76,7 @@ def test_a_replay_is_the_simulation(one: _core.Algorithm, ranks: int, p: Loggops
 def test_the_gradient_is_the_derivative(one: _core.Algorithm, ranks: int, drain: float) -> None:
     """Where messages come in slowly, those that were overtaken no longer fit between the others."""
     asked = case(one, ranks)
-    trace = record(asked, rendezvous=False)
+    trace = record(asked)
     random = np.random.default_rng(1)
     # Costs without any relation, so that no two paths are equally long.
     costs = random.uniform(1, 2, (len(trace.size_B), len(TERMS) + 2))
@@ -96,8 +96,17 @@ def test_the_gradient_is_the_derivative(one: _core.Algorithm, ranks: int, drain:
         assert (gradient * direction).sum() == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-5)
 
 
+def test_a_trace_keeps_no_ends_of_messages_that_nobody_waits_for() -> None:
+    """Of 7 messages 4 have 10 B: neither is their receive posted, nor does their sender wait."""
+    asked = ask("scatter", "binomial", ranks=8, size_B=10)
+    mixed = record(asked, above_B=15)
+    assert mixed.events == record(asked, above_B=0).events - 2 * 4
+    with pytest.raises(ValueError, match="must stay so"):
+        mixed.finish_s(table(replace(MEETING, rendezvous_above_B=0), mixed.size_B))
+
+
 def test_costs_must_fit_the_tape() -> None:
-    trace = record(ask("scatter", "binomial", ranks=8, size_B=10), rendezvous=False)
+    trace = record(ask("scatter", "binomial", ranks=8, size_B=10))
     assert sorted(trace.size_B) == [10, 20, 40]
     with pytest.raises(ValueError, match="row for each size"):
         trace.finish_s(np.ones((2, len(TERMS) + 2)))

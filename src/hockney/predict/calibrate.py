@@ -71,6 +71,8 @@ class Replay:
         self._weigh = STATISTICS[statistic]
         self._weights: Array | None = None
         """Those of the last step: most statistics keep them, and one simulation gives time and counts."""
+        self._latest: tuple[Array, tuple[float, PointPath]] | None = None
+        """The last costs and what they came to: other parameters may be those of other messages."""
         place = scenario.place
         self._trace = RecordedTrace(scenario.run.phases, curves, levels=place.levels, network=place.network())
         self.size_B = self._trace.size_B
@@ -93,6 +95,8 @@ class Replay:
     def path(self, layout: ParameterLayout, theta: Array) -> tuple[float, PointPath]:
         """The same, and the critical path."""
         costs = self._costs(layout, theta)
+        if self._latest is not None and np.array_equal(costs, self._latest[0]):
+            return self._latest[1]
         if self._weights is None:
             self._weights = self._weigh(self._trace.finish_s(costs), self.scenario.run)
         exits_s, counts = self._trace.gradient(costs, self._weights.ravel())
@@ -103,7 +107,8 @@ class Replay:
             _, counts = self._trace.gradient(costs, weights.ravel())
         size, column = np.nonzero(np.where(self._empty, 0.0, counts))
         path = PointPath(self.scenario, self.size_B, size, column, counts[size, column])
-        return max(float((weights * exits_s).sum()), _SHORTEST_S), path
+        self._latest = costs, (max(float((weights * exits_s).sum()), _SHORTEST_S), path)
+        return self._latest[1]
 
 
 class Paths:

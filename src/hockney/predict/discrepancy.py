@@ -100,7 +100,7 @@ class Discrepancy:
         trial = np.random.default_rng(1).permutation(residual.size)[:_TRIAL]
         begin = np.exp(_SEARCH.begin)
         tried = [
-            MeasurementSet(_Between.of(here, here).kernel, residual[trial[index]], _noise).weighed(begin)
+            MeasurementSet(_Between.of(here, here).kernel, residual[trial[index]], _noise).weighed(begin).measured
             for index in _by_mapping(at[trial]).values()
             for here in [at[trial[index]]]
         ]
@@ -109,15 +109,14 @@ class Discrepancy:
         self.left_out, self.expected = np.empty(residual.size), np.empty(residual.size)
         for mapping, index in _by_mapping(at).items():
             here = at[index]
-            measured = MeasurementSet(partial(_kernel, here), residual[index], _noise).weighed(self._parameters)
-            process = GaussianProcess(measured, self._parameters)
+            process = MeasurementSet(partial(_kernel, here), residual[index], _noise).weighed(self._parameters)
             self._processes[mapping] = here, process
-            miss, variance = process.left_out()
+            miss, variance = process.left_out
             share = np.minimum(leverage[index], _MOST_LEVERAGE)
             self.left_out[index] = miss / (1 - share)
             # Without the point its parameters are less certain too, which an interval there would say. That the
             # point itself was disturbed, it would not say.
-            undisturbed = np.maximum(variance - measured.excess, self._parameters[4] ** 2)
+            undisturbed = np.maximum(variance - process.measured.excess, self._parameters[4] ** 2)
             self.expected[index] = np.sqrt(undisturbed + deviation**2 * share / (1 - share))
         self.factor = self.factor_of(self.left_out)
         """95 % of the points left out one at a time lie within that many deviations."""

@@ -49,11 +49,15 @@ class MeasurementSet:
         covariance[np.diag_indices_from(covariance)] += self.noise(parameters) + self.excess
         return covariance
 
-    def weighed(self, parameters: Array) -> MeasurementSet:
-        """The same, with the excess of those that lie far from what the others say under these parameters: it
-        keeps them from bending the process."""
-        miss, variance = GaussianProcess(self, parameters).left_out()
-        return replace(self, excess=np.where(miss**2 > OUTLIER**2 * variance, miss**2, 0.0))
+    def weighed(self, parameters: Array) -> GaussianProcess:
+        """The process under these parameters, with the excess of those that lie far from what the others say: it
+        keeps them from bending it."""
+        process = GaussianProcess(self, parameters)
+        miss, variance = process.left_out
+        is_far = miss**2 > OUTLIER**2 * variance
+        if not is_far.any():
+            return process
+        return replace(process, measured=replace(self, excess=np.where(is_far, miss**2, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,7 @@ class GaussianProcess(KeptByFields):
         white = linalg.solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
         return cross @ self._weights, (white**2).sum(axis=0)
 
+    @cached_property
     def left_out(self) -> tuple[Array, Array]:
         """The residual of each measurement against the prediction from all others, and its variance: eq. 5.12.
 

@@ -151,9 +151,11 @@ def answers(
         conditions = learn.iloc[index].reset_index(drop=True)
         if not (conditions["algorithm"] == DEFAULT).any():
             continue
-        training = training_of(frame, conditions, operation, pooled.statistic, system, progress)
+        training = training_of(
+            frame, conditions, operation, pooled.statistic, system, progress, asks_library=False
+        )
         # What else tells the default goes before its times, which are asked where it does not.
-        training = replace(training, defaults=NOTHING_KNOWN, asks_library=False)
+        training = replace(training, defaults=NOTHING_KNOWN)
         answer = _answer_told(_places(training), pooled.statistic, known_defaults(frame), ways)
         if all(cell.names is None for cell in answer.cells):
             answer = _further(answer, training, costs, ways)

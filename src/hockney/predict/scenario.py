@@ -275,8 +275,10 @@ def share_of(made: Made) -> Callable[[Array], Array]:
 
     def of_order(own: Array) -> Array:
         # From the nearer end, where of equal times the first rank counts.
-        order = np.argsort(own if is_early else -own, kind="stable")
         place = (made if is_early else 1 - made) * (own.size - 1)
+        if place == 0:
+            return _indicator(int(np.argmin(own) if is_early else np.argmax(own)), own.size)
+        order = np.argsort(own if is_early else -own, kind="stable")
         below = int(place)
         chosen = _indicator(int(order[below]), own.size) * (1 - (place - below))
         if place > below:

@@ -11,7 +11,6 @@ from hockney.errors import RequestError
 from hockney.models.over_ranks.choice import Time
 from hockney.predict.collective import HALF, predict_one
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
-from hockney.predict.estimators._default import is_unknown
 from hockney.predict.estimators.base import (
     ANSWER,
     Array,
@@ -21,6 +20,7 @@ from hockney.predict.estimators.base import (
     known_defaults,
     unknown,
 )
+from hockney.predict.identify.told import is_unknown
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.points import CHOICE, DEFAULT, POINT, points
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT

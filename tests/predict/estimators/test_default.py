@@ -12,12 +12,13 @@ import pytest
 
 from hockney.machine.system import System
 from hockney.predict.estimators import _default
-from hockney.predict.estimators._default import Identification, Mixed, certain, is_unknown
+from hockney.predict.estimators._default import Identification, Mixed, certain
 from hockney.predict.estimators._own_growth import own_growth
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import simulated
 from hockney.predict.identify.candidates import window
 from hockney.predict.identify.chains import CHAIN, Chain, ChainCell
+from hockney.predict.identify.told import is_unknown
 from hockney.predict.points import DEFAULT, points
 from hockney.records.defaults import Defaults
 

@@ -26,10 +26,9 @@ from hockney.predict.estimators.base import unknown as unknown_prediction
 from hockney.predict.identify.candidates import DefaultCandidate, of_name, window
 from hockney.predict.identify.chains import Chain, Expected, carried, chains, roughly
 from hockney.predict.identify.posterior import FREEDOM
-from hockney.predict.identify.told import DefaultCall, tell
+from hockney.predict.identify.told import is_unknown
 from hockney.predict.points import DEFAULT, PointRow, keys, rows
 from hockney.predict.scenario import OWN
-from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.schedule.catalogue import least_B
 from hockney.statistics import NORMAL, mixed_quantiles, t_reach
 
@@ -53,27 +52,6 @@ class Simulated(Simulating, Protocol):
     """What simulates schedules at each point."""
 
     def plain_s(self, points: pd.DataFrame) -> Array: ...
-
-
-def is_unknown(
-    points: pd.DataFrame, *, asks_library: bool, defaults: Defaults = NOTHING_KNOWN
-) -> NDArray[np.bool_]:
-    """Which points are of a `default` of whose algorithm nothing but its times tells, shape (n,)."""
-    is_default = (points["algorithm"] == DEFAULT).to_numpy(copy=True)
-    is_default[is_default] = [
-        not _is_told(point, defaults, asks_library=asks_library) for point in rows(points[is_default])
-    ]
-    return np.asarray(is_default)
-
-
-def _is_told(point: PointRow, defaults: Defaults, *, asks_library: bool) -> bool:
-    """Whether the library's own choice at this point is known by a setting, by watching, or by its version."""
-    place = point.operation, point.mpi, point.variant, point.ranks, point.nodes, point.bytes
-    told = tell(defaults, DefaultCall(*place))
-    if told is not None or not asks_library:
-        return told is not None and told.choice is not None
-    library = decisions_for(point.mpi)
-    return library.default(point.operation, point.ranks, point.bytes, nodes=point.nodes or 1) is not None
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,7 @@ class CalibratedFit:
         self.start = Start(self.times, lambda size_B: 1e-7 + size_B / rate)
         self.labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
         self.sizes = np.array([scenario.size_B for scenario in self.chosen])
+        self.largest_B = [scenario.largest_message_B for scenario in self.chosen]
         self.steps = np.array([scenario.steps for scenario in self.chosen])
         self.drawn = self._sample(np.arange(len(self.chosen)), _MOST)
         self._replays: dict[tuple[int, float, bool, float], Replay] = {}
@@ -97,7 +98,7 @@ class CalibratedFit:
 
     @cached_property
     def knots(self) -> Array:
-        largest = max(max(scenario.largest_message_B for scenario in self.chosen), 1)
+        largest = max(*self.largest_B, 1)
         return np.array(
             [0.0, *2.0 ** np.arange(int(np.ceil(np.log2(largest))) + 1), *([2.0] if largest < 2 else [])]
         )
@@ -128,8 +129,16 @@ class CalibratedFit:
 
     def _recorded(self, layout: ParameterLayout, index: Index, theta: Array) -> list[Replay]:
         """The traces of these points, under the protocols of a layout; each is recorded once."""
-        whole, limit_B = (layout.held_above_B, layout.has_port), layout.rendezvous_above_B
-        keys = [(int(i), *whole, limit_B.get(self.labels[i], np.inf)) for i in index]
+
+        def within(i: int, limit_B: float) -> float:
+            # What is longer than all its messages changes nothing.
+            return limit_B if self.largest_B[i] > limit_B else np.inf
+
+        keys = []
+        for i in index:
+            held_B = within(i, layout.held_above_B)
+            limit_B = within(i, layout.rendezvous_above_B.get(self.labels[i], np.inf))
+            keys.append((int(i), held_B, layout.has_port and held_B < np.inf, limit_B))
         new = [key for key in keys if key not in self._replays]
         if self.steps[[i for i, *_ in [*self._replays, *new]]].sum() > _MOST_STEPS:
             self._replays = {key: self._replays[key] for key in keys if key in self._replays}

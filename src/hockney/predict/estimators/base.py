@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hockney.machine.locality import Localities
 from hockney.machine.system import System
+from hockney.predict.identify.told import is_unknown
 from hockney.predict.points import beside, positions, sliced
 from hockney.progress import Progress, silent
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
@@ -139,13 +140,18 @@ def training_of(
     statistic: str,
     system: object | None,
     progress: Progress = silent,
+    *,
+    asks_library: bool = True,
 ) -> Training:
     """What a tidy table lets an estimator learn from some of its points."""
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
     # A table by whoever read it may lack them: without its locality a ping-pong says nothing.
     pairs = Localities([system] if isinstance(system, System) else []).of_frame(pairs)
-    others = beside(frame, points, operation, statistic)
-    return Training(points, pairs, system, operation, statistic, progress, known_defaults(frame), beside=others)
+    defaults = known_defaults(frame)
+    # Pooling them takes as long again: nobody asks where all defaults are told without times.
+    untold = not asks_library or is_unknown(points, asks_library=True, defaults=defaults).any()
+    others = beside(frame, points, operation, statistic) if untold else {}
+    return Training(points, pairs, system, operation, statistic, progress, defaults, asks_library, others)
 
 
 def known_defaults(frame: pd.DataFrame) -> Defaults:

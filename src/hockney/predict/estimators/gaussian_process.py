@@ -68,8 +68,8 @@ def _noise(parameters: Array) -> float:
     return float(parameters[6] ** 2 + _LEAST_NOISE**2)
 
 
-def _measured(kernel: Callable[[Array], Array], residual: Array, parameters: Array) -> MeasurementSet:
-    """Residuals at places of this covariance, those outlying that are so under `parameters`."""
+def _process(kernel: Callable[[Array], Array], residual: Array, parameters: Array) -> GaussianProcess:
+    """That of residuals at places of this covariance, those outlying that are so under `parameters`."""
     return MeasurementSet(kernel, residual, _noise).weighed(parameters)
 
 
@@ -132,14 +132,13 @@ def surfaces_of(training: Training) -> Surfaces:
     if trial:
         drawn = [trial[i] for i in random.permutation(len(trial))[:_TRIAL_SURFACES]]
         parameters = _SEARCH.parameters(
-            [_measured(_PlacePairs(at[i], at[i]).kernel, residual[i], parameters) for i in drawn]
+            [_process(_PlacePairs(at[i], at[i]).kernel, residual[i], parameters).measured for i in drawn]
         )
     surfaces: dict[Hashable, Surface] = {}
     unseen = np.full(len(at), np.nan)
     for key, index in chosen.items():
-        measured = _measured(partial(_kernel, at[index], at[index]), residual[index], parameters)
-        process = GaussianProcess(measured, parameters)
-        unseen[index], variance = process.left_out()
+        process = _process(partial(_kernel, at[index], at[index]), residual[index], parameters)
+        unseen[index], variance = process.left_out
         factor = max(NORMAL_6, float(np.quantile(np.abs(unseen[index]) / np.sqrt(variance), CONFIDENCE)))
         surfaces[key] = Surface(trend, parameters, at[index], process, factor)
     return Surfaces(SURFACE, surfaces, "are of algorithms or placements that were not trained", unseen)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
-from hockney.predict.estimators._default import Simulated, is_unknown, with_default
+from hockney.predict.estimators._default import Simulated, with_default
 from hockney.predict.estimators._fitting import CalibratedFit
 from hockney.predict.estimators._simulation import SimulatedPoints, fill, uncorrected
 from hockney.predict.estimators._supposed import supposing
@@ -28,6 +28,7 @@ from hockney.predict.estimators.base import (
     estimators,
     unknown,
 )
+from hockney.predict.identify.told import is_unknown
 from hockney.predict.points import APART, positions
 from hockney.predict.procedures import procedures
 from hockney.predict.scenario import STATISTICS, Scenarios

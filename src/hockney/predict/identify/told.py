@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
 from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.identify.candidates import DefaultCandidate, of_name, of_schedule
 from hockney.predict.identify.forced import Forced, forced, in_doubt
-from hockney.records.defaults import Defaults, Seen
+from hockney.predict.points import DEFAULT, PointRow, rows
+from hockney.records.defaults import NOTHING_KNOWN, Defaults, Seen
 
 VERSION, TIMES, SETTING, WATCHING = "version", "times", "setting", "watching"
 """How an answer was found: the library's decision read by version, from times alone, from a setting that the
@@ -143,3 +148,24 @@ def told_by(defaults: Defaults, place: DefaultCall, ways: Sequence[str]) -> Told
         if choice is not None:
             return ToldDefault(VERSION, (DefaultCandidate(choice),))
     return seen_here
+
+
+def is_unknown(
+    points: pd.DataFrame, *, asks_library: bool, defaults: Defaults = NOTHING_KNOWN
+) -> NDArray[np.bool_]:
+    """Which points are of a `default` of whose algorithm nothing but its times tells, shape (n,)."""
+    is_default = (points["algorithm"] == DEFAULT).to_numpy(copy=True)
+    is_default[is_default] = [
+        not _is_told(point, defaults, asks_library=asks_library) for point in rows(points[is_default])
+    ]
+    return np.asarray(is_default)
+
+
+def _is_told(point: PointRow, defaults: Defaults, *, asks_library: bool) -> bool:
+    """Whether the library's own choice at this point is known by a setting, by watching, or by its version."""
+    place = point.operation, point.mpi, point.variant, point.ranks, point.nodes, point.bytes
+    told = tell(defaults, DefaultCall(*place))
+    if told is not None or not asks_library:
+        return told is not None and told.choice is not None
+    library = decisions_for(point.mpi)
+    return library.default(point.operation, point.ranks, point.bytes, nodes=point.nodes or 1) is not None
