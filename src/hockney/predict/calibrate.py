@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import chain
-from threading import Lock
+from threading import RLock
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -48,6 +48,7 @@ _TOGETHER = 32
 """Traces that one thread records or replays in turn: handing over each takes as long as a small one."""
 _LARGE = 1_500_000
 """Steps of points that are simulated one after another: up to half a GB each."""
+_ONLY_LARGE = RLock()
 Given = TypeVar("Given")
 Done = TypeVar("Done")
 
@@ -74,7 +75,8 @@ class Replay:
         self._latest: tuple[Array, tuple[float, PointPath]] | None = None
         """The last costs and what they came to: other parameters may be those of other messages."""
         place = scenario.place
-        self._trace = RecordedTrace(scenario.run.phases, curves, levels=place.levels, network=place.network())
+        with _alone(scenario):
+            self._trace = RecordedTrace(scenario.run.phases, curves, levels=place.levels, network=place.network())
         self.size_B = self._trace.size_B
         self._shares = layout.shares(self.size_B)
         self._empty = layout.empty(scenario, self.size_B)
@@ -97,14 +99,15 @@ class Replay:
         costs = self._costs(layout, theta)
         if self._latest is not None and np.array_equal(costs, self._latest[0]):
             return self._latest[1]
-        if self._weights is None:
-            self._weights = self._weigh(self._trace.finish_s(costs), self.scenario.run)
-        exits_s, counts = self._trace.gradient(costs, self._weights.ravel())
-        weights = self._weigh(exits_s, self.scenario.run)
-        if not np.array_equal(weights, self._weights):
-            # The last rank, say, is another one now.
-            self._weights = weights
-            _, counts = self._trace.gradient(costs, weights.ravel())
+        with _alone(self.scenario):
+            if self._weights is None:
+                self._weights = self._weigh(self._trace.finish_s(costs), self.scenario.run)
+            exits_s, counts = self._trace.gradient(costs, self._weights.ravel())
+            weights = self._weigh(exits_s, self.scenario.run)
+            if not np.array_equal(weights, self._weights):
+                # The last rank, say, is another one now.
+                self._weights = weights
+                _, counts = self._trace.gradient(costs, weights.ravel())
         size, column = np.nonzero(np.where(self._empty, 0.0, counts))
         path = PointPath(self.scenario, self.size_B, size, column, counts[size, column])
         self._latest = costs, (max(float((weights * exits_s).sum()), _SHORTEST_S), path)
@@ -154,11 +157,11 @@ class Paths:
         replayed: Callable[[Scenario], None] = lambda _: None,
     ) -> tuple[Paths, Array]:
         """The same of scenarios whose traces nobody needs again."""
-        record, only_large = _recorder(statistic, layout, theta), Lock()
+        record = _recorder(statistic, layout, theta)
 
         def path(scenario: Scenario) -> tuple[float, PointPath]:
             replayed(scenario)
-            with only_large if scenario.steps > _LARGE else nullcontext():
+            with _alone(scenario):
                 return record(scenario).path(layout, theta)
 
         return cls._of(_by_threads(path, scenarios), layout)
@@ -248,6 +251,11 @@ def _by_threads(work: Callable[[Given], Done], items: Sequence[Given]) -> list[D
     with ThreadPoolExecutor() as pool:
         done = pool.map(lambda first: [work(item) for item in items[first : first + _TOGETHER]], parts)
         return list(chain.from_iterable(done))
+
+
+def _alone(scenario: Scenario) -> AbstractContextManager[object]:
+    """What is held while a large point is simulated."""
+    return _ONLY_LARGE if scenario.steps > _LARGE else nullcontext()
 
 
 def _recorder(statistic: str, layout: ParameterLayout, theta: Array) -> Callable[[Scenario], Replay]:

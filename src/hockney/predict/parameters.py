@@ -110,6 +110,12 @@ class ParameterLayout:
         """Whether messages of that size wait for their receiver in this schedule."""
         return size_B > self.rendezvous_above_B.get(label, np.inf)
 
+    def protocol(self, label: str, largest_B: int) -> tuple[float, bool, float]:
+        """What holds for messages up to this size: limits that none of them exceeds change nothing."""
+        limits_B = self.held_above_B, self.rendezvous_above_B.get(label, np.inf)
+        held_B, above_B = (limit_B if largest_B > limit_B else np.inf for limit_B in limits_B)
+        return held_B, self.has_port and held_B < np.inf, above_B
+
     def copied(self, label: str) -> int:
         """The last knot up to whose size the sender's processor copies the message."""
         limit_B = min(self.held_above_B, self.rendezvous_above_B.get(label, np.inf))

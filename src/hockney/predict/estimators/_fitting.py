@@ -129,16 +129,7 @@ class CalibratedFit:
 
     def _recorded(self, layout: ParameterLayout, index: Index, theta: Array) -> list[Replay]:
         """The traces of these points, under the protocols of a layout; each is recorded once."""
-
-        def within(i: int, limit_B: float) -> float:
-            # What is longer than all its messages changes nothing.
-            return limit_B if self.largest_B[i] > limit_B else np.inf
-
-        keys = []
-        for i in index:
-            held_B = within(i, layout.held_above_B)
-            limit_B = within(i, layout.rendezvous_above_B.get(self.labels[i], np.inf))
-            keys.append((int(i), held_B, layout.has_port and held_B < np.inf, limit_B))
+        keys = [(int(i), *layout.protocol(self.labels[i], self.largest_B[i])) for i in index]
         new = [key for key in keys if key not in self._replays]
         if self.steps[[i for i, *_ in [*self._replays, *new]]].sum() > _MOST_STEPS:
             self._replays = {key: self._replays[key] for key in keys if key in self._replays}
