@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network, parse_spec
@@ -103,26 +101,7 @@ def test_alltoall_on_a_hypercube(dimension: int) -> None:
     )
 
 
-@settings(max_examples=40)
-@given(data=st.data())
-def test_nothing_is_lost_on_the_way(data: st.DataObject) -> None:
-    spec = data.draw(st.sampled_from(["torus:4x3", "torus:2x2x3", "hypercube:3", "single-switch:5", TREE, FLY]))
-    links = Links.of(parse_spec(spec))
-    nodes = links.network.nodes
-    ends = st.integers(0, nodes - 1)
-    sends = data.draw(st.lists(st.tuples(ends, ends, st.integers(1, 1000)), min_size=1, max_size=12))
-    demand = Demand.of(*np.array(sends).T)
-    carried = shortest(links, demand)
-    count = links.network.vertices
-    left = np.bincount(links.tail, carried, count) - np.bincount(links.head, carried, count)
-    sent = np.bincount(demand.source, demand.size_B, count) - np.bincount(demand.target, demand.size_B, count)
-    assert left == pytest.approx(sent, abs=1e-9 * 12000)
-    apart = hops(links, np.arange(nodes))[demand.source, demand.target]
-    assert carried.sum() == pytest.approx(float(demand.size_B @ apart))
-
-
 TREE = "fat-tree:nodes=10,leaf-ports=3:4,spines=2,spine-ports=16"
-FLY = "dragonfly:routers=2,nodes-per-router=1,global-links=1"
 
 
 def test_more_hops_than_memory_are_refused() -> None:
