@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tests.runner.sessions import FAR, LIMIT_S, ask_all, session_of, simulated
 
 from hockney.campaign.effects.base import Question
-from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
 from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
@@ -104,27 +103,6 @@ def test_a_planted_cost_is_measured(session: Session, way: str, planted: str) ->
         if abs(ratios[-1] - 1) < 0.03:
             return
     pytest.fail(f"planted cost recovered as {ratios}")
-
-
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"way": "fly"}, "fly"),
-        ({"layout": "sphere"}, "sphere"),
-        ({"stride_B": 3}, "stride_B"),
-        ({"blocks": 0}, "positive"),
-        ({"blocks": 2**30}, "1 GiB"),
-        ({"layout": "face_x", "side": 0}, "side"),
-    ],
-)
-def test_a_wrong_request_is_refused_and_the_next_is_answered(
-    session: Session, wrong: dict[str, Any], words: str
-) -> None:
-    good: dict[str, Any] = {"way": "send", "layout": "vector", "blocks": 4, "block_B": 8, "stride_B": 16}
-    with pytest.raises(RequestError, match=words):
-        ask(session, **{**good, **wrong})
-    assert ask(session, **good)["verified"] is True
 
 
 @pytest.mark.mpi

@@ -10,7 +10,6 @@ import pytest
 from tests.runner.sessions import FAR, LIMIT_S, ask_all, session_of, simulated
 
 from hockney.campaign.effects.base import Question
-from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
 from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
@@ -78,29 +77,6 @@ def test_entries_lie_where_they_are_asked_for(mpi: Mpi, pair: Session, queue: st
         if tried >= TRIES and fastest[0] > 2 * fastest[4096]:
             return
     pytest.fail(f"fastest with no entries behind, and with all of them: {fastest}")
-
-
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"queue": "late"}, "posted or unexpected"),
-        ({"by": "source"}, "three"),
-        ({"by": "colour"}, "tag or source"),
-        ({"source": "some"}, "named or any"),
-        ({"ahead": -1}, "ahead"),
-        ({"ahead": 10**6}, "16384"),
-        ({"members": (0, 1, 2)}, "two members"),
-        ({"members": (0, 1, 2), "by": "source", "source": "any"}, "any source"),
-    ],
-)
-def test_a_wrong_request_is_refused_and_the_next_is_answered(
-    session: Session, wrong: dict[str, Any], words: str
-) -> None:
-    good: dict[str, Any] = {"queue": "posted", "ahead": 3}
-    with pytest.raises(RequestError, match=words):
-        ask(session, **{**good, **wrong})
-    assert ask(session, **good)["verified"] is True
 
 
 @pytest.mark.mpi

@@ -1,4 +1,4 @@
-"""`injection` and `congestion` on every MPI: payloads arrive, the slowest pair counts, requests are checked."""
+"""`injection` and `congestion` on every MPI: payloads arrive, the slowest pair counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.runner.sessions import LIMIT_S, session_of
 
-from hockney.errors import RequestError
 from hockney.runner.session import Session
 
 RANKS = 4
@@ -50,21 +49,3 @@ def test_windows_are_repeated_until_a_sample_is_long_enough(session: Session) ->
     assert once["windows"] == 1
     # A window that takes 20 ms by itself would be a machine that stands still.
     assert again["windows"] > 1
-
-
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(
-    "words",
-    [
-        {"pairs": "0,1,2"},
-        {"pairs": "0,0"},
-        {"pairs": "0,4"},
-        {"pairs": "0,1", "window": 0},
-        {"pairs": "0,1", "bytes": -1},
-        {"pairs": "0,1", "sample_s": -1},
-    ],
-)
-def test_a_wrong_request_is_refused_and_the_next_answered(session: Session, words: dict[str, Any]) -> None:
-    with pytest.raises(RequestError, match=r"pairs|window|bytes|sample_s"):
-        stream(session, "congestion", (0, 1, 2, 3), **words)
-    assert stream(session, "congestion", (0, 1), pairs="1,0")["verified"] is True

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.runner.sessions import LIMIT_S, session_of
 
-from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.session import Limitation, Session
 
@@ -47,17 +46,6 @@ def test_a_schedule_runs_on_subsets_and_the_mean_lies_below_the_slowest(session:
 def test_one_subset_alone_is_its_own_slowest(session: Session) -> None:
     answer = measured(session, [1, 3, 5], 3)
     assert answer["samples_s"] == pytest.approx(answer["slowest_s"], rel=1e-5)
-
-
-@pytest.mark.one_mpi
-@pytest.mark.parametrize(
-    "words",
-    [{"ranks": 4}, {"ranks": 1}, {"of": "pingpong"}, {"algorithm": "guess"}, {"bytes": -1}, {"repetitions": -1}],
-)
-def test_a_wrong_request_is_refused_and_the_next_answered(session: Session, words: dict[str, Any]) -> None:
-    with pytest.raises(RequestError, match=r"ranks|operation|algorithm|bytes|repetitions"):
-        measured(session, list(range(RANKS)), **{"ranks": 3, **words})
-    assert measured(session, list(range(RANKS)), 3)["verified"] is True
 
 
 def test_what_an_algorithm_does_not_do_is_a_limitation(session: Session) -> None:
