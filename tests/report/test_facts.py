@@ -19,7 +19,6 @@ from hockney.records.record import Record
 from hockney.records.visits import settle
 from hockney.report.curves import MessageCurve, headline
 from hockney.report.reading import shared_cores
-from hockney.units import format_size
 
 Make = Callable[..., MessageCurve]
 
@@ -134,13 +133,6 @@ def test_equal_samples_are_no_lack_of_an_interval(curve: Make) -> None:
 def test_warnings_of_launches_once_each(curve: Make) -> None:
     good = curve([(1, 1e-6, 0.99e-6, 1.01e-6)])
     assert told([good], [], [LaunchLine(warnings=["odd"])] * 2) == "odd"
-
-
-@pytest.mark.parametrize(
-    ("size", "text"), [(2417.3, "2.36 KiB"), (12, "12 B"), (-5, "−5 B"), (3.3e6, "3.15 MiB")]
-)
-def test_sizes_that_are_results(size: float, text: str) -> None:
-    assert format_size(size) == text
 
 
 def test_without_messages_no_configurations_are_counted() -> None:

@@ -97,12 +97,6 @@ def test_the_legend_covers_no_data(curve: Make, fits: dict[str, Fit]) -> None:
         assert box.x1 <= drawing.figure.bbox.x1
 
 
-def test_overview_tells_each_curve(curve: Make) -> None:
-    drawing = overview("x", "x", [curve(POINTS, variant="one"), curve(POINTS, variant="two")], context())
-    assert "cache, one" in words(drawing)
-    assert "cache, two" in words(drawing)
-
-
 def test_residuals_in_per_cent(curve: Make, line: Callable[..., Fit]) -> None:
     """A model of 1.1 times the truth is 10 % off everywhere."""
     drawing = residuals(curve(POINTS, {"good": line(2.2e-6, 1.1e-9)}), context())

@@ -175,20 +175,6 @@ def test_the_same_campaign_gives_the_same_bytes(
     assert two.items() <= one.items()
 
 
-def test_figures_are_png_and_svg(files: Path) -> None:
-    paths = [path for path in files.iterdir() if path.suffix != ".csv"]
-    assert {path.suffix for path in paths} == {".png", ".svg"}
-    assert len(paths) == 2 * 10
-    for path in paths:
-        content = path.read_bytes()
-        if path.suffix == ".png":
-            assert content.startswith(b"\x89PNG\r\n\x1a\n")
-            assert content.endswith(b"IEND\xaeB`\x82")
-        else:
-            assert b"<svg" in content
-            assert content.rstrip().endswith(b"</svg>")
-
-
 @pytest.mark.usefixtures("undrawn_here")
 def test_a_machine_file_gives_its_fits(campaign: Path) -> None:
     machine = build(campaign)
@@ -214,15 +200,6 @@ def test_an_empty_machine_file_is_refused(campaign: Path) -> None:
 def test_a_campaign_without_records_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="holds no record"):
         make(Campaign.create(tmp_path / "empty", {}).path)
-
-
-@pytest.mark.usefixtures("undrawn_here")
-def test_a_damaged_line_is_told(campaign: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(campaign, tmp_path / "copy")
-    with (copy / "records.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"source": "hock\n')
-    told = make(copy).warnings
-    assert len([line for line in told if "damaged line" in line]) == 1
 
 
 def test_a_place_that_cannot_be_written(report: Report, tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from hockney.errors import RequestError
 from hockney.predict.estimators.base import Prediction
-from hockney.report.predicted import predicted, write
+from hockney.report.predicted import predicted
 
 TEST = pd.DataFrame({"algorithm": ["linear", "linear", "chain"], "time_s": [1e-6, 1e-5, 1e-3]})
 
@@ -82,21 +80,3 @@ def test_models_without_a_prediction_have_no_panel() -> None:
     assert [axes.get_title().splitlines()[0] for axes in drawing.figure.axes] == ["ours"]
     with pytest.raises(RequestError, match="no prediction"):
         predicted("bcast", TEST, {"none": made(np.nan, np.nan, np.nan)})
-
-
-@pytest.mark.parametrize(("name", "start"), [("f.png", b"\x89PNG"), ("f.svg", b"<?xml")])
-def test_files(tmp_path: Path, name: str, start: bytes) -> None:
-    models = {letter: made(1e-6, 1e-5, 1e-3) for letter in "abcd"}
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        write(tmp_path / folder / name, "bcast", TEST, models)
-    content = (tmp_path / "one" / name).read_bytes()
-    assert content.startswith(start)
-    assert content == (tmp_path / "two" / name).read_bytes()
-
-
-def test_files_that_cannot_be(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="cannot draw"):
-        write(tmp_path / "f.pdf", "bcast", TEST, {"ours": made(1e-6, 1e-5, 1e-3)})
-    with pytest.raises(RequestError, match="cannot write"):
-        write(tmp_path / "absent" / "f.png", "bcast", TEST, {"ours": made(1e-6, 1e-5, 1e-3)})

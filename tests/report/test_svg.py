@@ -28,10 +28,6 @@ def test_ids_are_unique_and_resolved() -> None:
     assert set(re.findall(r'href="#([^"]+)"', text) + re.findall(r"url\(#([^)]+)\)", text)) <= set(ids)
 
 
-def test_the_title_is_escaped() -> None:
-    assert '<title id="f1">1 &lt; 2 &amp; "3"</title>' in Inliner().inline(drawn(), '1 < 2 & "3"')
-
-
 def test_classes_carry_the_styles() -> None:
     inliner = Inliner()
     text = inliner.inline(drawn(), "x")

@@ -36,7 +36,7 @@ MOST_OPTIONS = 12
 FIRST = {
     "measure": "output operation algorithm ranks mpi hosts map-by bytes time quick resume submit",
     "study": "output quick resume dry-run from ranks nodes map-by mpi hosts submit site",
-    "run cg": "size grid ranks iterations tolerance formulation exchange repetitions mpi hosts output figure",
+    "run cg": "size grid ranks iterations tolerance formulation exchange repetitions mpi hosts output",
     "run jacobi": "size grid ranks iterations subdomain threads exchange repetitions mpi hosts output map-by",
     "run pinning": "ranks threads spread dry-run node figure mpi hosts map-by bind-to launcher output",
     "run ring": "ranks exchange communicator iterations repetitions csv figure map-by mpi hosts output",

@@ -36,9 +36,9 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     assert len((folder / "apps.jsonl").read_text(encoding="utf-8").splitlines()) == 3
     if mpi.kind == "smpi":
         return
-    solution, plot = tmp_path / "u of x.dat", tmp_path / "u.png"
+    solution = tmp_path / "u of x.dat"
     one = ["--size", "16x12", "--ranks", "2", "--repetitions", "1", "--tolerance", "1e-10"]
-    done = hockney(*one, *where(mpi), "--solution", str(solution), "--figure", str(plot))
+    done = hockney(*one, *where(mpi), "--solution", str(solution))
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads((tmp_path / "u of x.dat.json").read_text(encoding="utf-8"))
     assert told["converged"] is True
@@ -50,7 +50,6 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     exact = (y * (13 * h - y) * np.exp(y))[:, None] * (x * (1 - x) * np.exp(x))[None, :]
     # The discretisation's error, h²/12 times fourth derivatives of about 20 times u.
     assert np.abs(values[0] - exact).max() < 20 / 12 * h**2 * exact.max()
-    assert plot.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_wrong_residual_is_told_and_ends_with_1(mpi: Mpi) -> None:
@@ -78,10 +77,7 @@ def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--size", "16x16", "--figure", "u.pdf"], "cannot draw"),
         (["--size", "16x16", "--solution", "no/where/u.dat"], "cannot write"),
-        (["--size", "16x16", "--solution", "u", "--figure", "no/where/c.svg"], "cannot write"),
-        (["--size", "16x16", "--figure", "c.svg"], "add --solution FILE"),
         (["--size", "16x16", "--solution", "/"], "cannot write"),
         (["--size", "16x16", "--solution", "u", "--variant", "a:", "--variant", "b:"], "same file"),
     ],

@@ -141,6 +141,14 @@ def test_latency_and_bandwidth_come_from_messages_of_the_locality(tmp_path: Path
     assert max(map(abs, errors)) < 0.03
 
 
+def test_a_negative_latency_is_of_no_use(tmp_path: Path) -> None:
+    made = machine(tmp_path, 0)
+    for fit in made.point_to_point[0].fits.values():
+        fit.regimes[0].alpha_s.value = -1e-6
+    with pytest.raises(RequestError, match="latency of .* is negative"):
+        links_of(made, "cache")
+
+
 @pytest.mark.thorough
 def test_planted_latencies_and_bandwidths_of_many_draws(tmp_path: Path) -> None:
     errors, inside = planted_links(tmp_path, 200)

@@ -141,8 +141,6 @@ def test_nodes() -> None:
         ("2 packages x 3 cores", (3, 2, "socket"), "leave room for 2 only", "--spread core"),
         ("4 cores", (5, 1, "core"), "1 threads need 5 cores of their own, and there are 4", "fewer ranks"),
         ("2 cores x 2 threads", (4, 1, "core"), "there are 2", "--spread compact"),
-        ("4 cores", (0, 1, "core"), "0 ranks", "at least one"),
-        ("4 cores", (1, 0, "core"), "0 threads", "at least one"),
         ("4 cores", (1, 1, "moon"), "unknown spread 'moon'", "socket"),
         ("4 cores", (2, 1, "0,0"), "names a CPU twice", "its own"),
         ("4 cores", (2, 1, "0,1,2"), "3 CPUs for 2 ranks x 1 threads", "name 2"),

@@ -11,7 +11,7 @@ class CgAnswer(StencilAnswer):
     A norm that overflowed is None; without computing there are none. `stream_samples_s` and `fractions_of_bound`
     are there where the bound was measured. Where the solution was written, once, to a file of `file_B`:
     `file_write_s`, of the slowest rank from a barrier until its data are safe (MPI_File_write_all and
-    MPI_File_sync), and `file_read_s` of reading them back, mostly from the system's memory.
+    MPI_File_sync).
     """
 
     iterations: int
@@ -29,4 +29,3 @@ class CgAnswer(StencilAnswer):
     fractions_of_bound: list[float] | None = None
     file_B: float | None = None
     file_write_s: float | None = None
-    file_read_s: float | None = None

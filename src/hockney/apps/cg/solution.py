@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from hockney import writing
+from hockney.apps.cg.answer import CgAnswer
+from hockney.apps.cg.solved import last_norm
+from hockney.apps.stencil.grids import cells_of
+from hockney.records.app_record import AppRecord
 
 SCHEMA = 1
 
@@ -22,19 +25,21 @@ def part(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def describe(
-    path: Path, shape: tuple[int, int, int], spacing: float, facts: Mapping[str, float | bool | None]
-) -> None:
-    """Write the description. `shape`: unknowns along z, y, x; RequestError where the place cannot be written."""
+def describe(path: Path, run: AppRecord) -> None:
+    """Write the description of what a run wrote; RequestError where the place cannot be written."""
+    answer, cells = run.answer.read_as(CgAnswer), cells_of(run)
     text = json.dumps(
         {
             "schema": SCHEMA,
             "type": "float64",
             "byte_order": sys.byteorder,
             "order": "z, y, x; x is contiguous",
-            "shape": list(shape),
-            "spacing": spacing,
-            **facts,
+            "shape": cells[::-1],
+            "spacing": 1 / (max(cells) + 1),
+            "iterations": answer.iterations,
+            "converged": answer.converged,
+            "verified": answer.verified,
+            "residual_norm": last_norm(answer),
         },
         indent=2,
         allow_nan=False,

@@ -113,6 +113,7 @@ class JacobiCase(StencilCase):
             flags=("--serial-time",),
             read=parse_time,
         ),
+        Field(gt=0),
     ] = None
 
 

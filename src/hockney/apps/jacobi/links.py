@@ -44,7 +44,10 @@ def links_of(machine: Machine, locality: str) -> Links:
         raise RequestError(
             f"{title(entry)} has no bandwidth in this machine file", "measure larger messages, and fit again"
         )
-    return Links(latency(entry.fits[name]), rate, f"{title(entry)}, by {name}")
+    latency_s = latency(entry.fits[name])
+    if latency_s.value < 0:
+        raise RequestError(f"the latency of {title(entry)} is negative in this machine file", "measure it again")
+    return Links(latency_s, rate, f"{title(entry)}, by {name}")
 
 
 def locality_of(machine: Machine, place: Placement | None, grid: Grid) -> str:

@@ -15,8 +15,6 @@ from hockney.apps.stencil.grids import Grid, GridText
 from hockney.errors import RequestError
 
 FORMULA = "P = L³N / (T_s + T_c), T_c = c/B + k·λ, c = 16·k·L² B, k = 2 × directions with more than one process"
-LARGEST_SUBDOMAIN = 10**6
-"""Cells along a side: 8 EB for each copy of a rank's doubles."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +29,6 @@ class WeakScalingCase:
     serial_time_s: float
     latency_s: float
     bandwidth_B_per_s: float
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.subdomain <= LARGEST_SUBDOMAIN:
-            raise RequestError(
-                f"a subdomain has 1 to {LARGEST_SUBDOMAIN} cells along a side, not {self.subdomain}",
-                "for example 1200",
-            )
-        for what, value in (("serial time", self.serial_time_s), ("bandwidth", self.bandwidth_B_per_s)):
-            if not (value > 0 and math.isfinite(value)):
-                raise RequestError(f"the {what} must be positive and finite", "say what was measured")
-        if not (self.latency_s >= 0 and math.isfinite(self.latency_s)):
-            raise RequestError("the latency must be finite and not negative", "say what was measured")
 
 
 @dataclass(frozen=True)

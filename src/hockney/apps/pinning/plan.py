@@ -114,13 +114,7 @@ class PinningPlan:
 
 
 def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> PinningWish:
-    """A checked wish; `spread` is a word, or CPUs such as `0,14`.
-
-    RequestError for numbers below one and unknown words.
-    """
-    for number, what in ((ranks, "ranks"), (threads, "threads"), (nodes, "nodes")):
-        if number < 1:
-            raise RequestError(f"{number} {what} cannot be placed", "ask for at least one")
+    """A checked wish; `spread` is a word, or CPUs such as `0,14`; RequestError for unknown words."""
     if spread[:1].isdecimal():
         return _listed(ranks, threads, spread, nodes)
     if spread not in SPREADS:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import PlainSerializer
 
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.units import Extents, grouped, parse_extents
+from hockney.units import Extents, parse_extents
 
 MOST_ALONG = 10**9
 """Processes along one direction."""
@@ -102,11 +102,6 @@ def check_ranks(grid: Grid, ranks: Sequence[int]) -> None:
             f"grid {grid} has {grid.ranks} processes, not {' or '.join(map(str, ranks))}",
             f"--ranks {grid.ranks}, or leave out --ranks or --grid",
         )
-
-
-def by_ranks(grids: Iterable[Grid]) -> dict[int, list[Grid]]:
-    """The grids of each number of ranks, the fewest first."""
-    return dict(sorted(grouped(grids, lambda grid: grid.ranks).items()))
 
 
 def factorisations(ranks: int) -> list[Grid]:

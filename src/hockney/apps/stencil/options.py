@@ -63,7 +63,9 @@ def parse_unknowns(text: str) -> tuple[int, Extents]:
 
 
 Halo = Annotated[Exchange, Option(f"How faces are exchanged: {listed(EXCHANGES)}.", flags=("--exchange",))]
-Subdomain = Annotated[int | None, Option("Cells along each side of the cube that each rank has."), Field(ge=1)]
+Subdomain = Annotated[
+    int | None, Option("Cells along each side of the cube that each rank has."), Field(ge=1, le=MOST_CELLS)
+]
 
 
 class StencilStudy(BaseModel):
@@ -182,7 +184,7 @@ class StencilCase(MessageCosts):
     halo: Halo = "nonblocking"
     iterations: int = 10
     """Consecutive ones, whose mean is the time."""
-    cell_s: Annotated[float | None, Option(flags=("--cell-time",), read=parse_time)] = None
+    cell_s: Annotated[float | None, Option(flags=("--cell-time",), read=parse_time), Field(gt=0)] = None
     runs: Annotated[
         Path | None,
         Option(

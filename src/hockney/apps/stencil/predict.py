@@ -17,7 +17,7 @@ from hockney.apps.stencil.choice import (
     predict_step,
     rank_grids,
 )
-from hockney.apps.stencil.grids import Grid, by_ranks, parse_grids
+from hockney.apps.stencil.grids import Grid, parse_grids
 from hockney.apps.stencil.measured import (
     Computation,
     MeasuredRuns,
@@ -41,7 +41,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
-from hockney.units import Extents, counted, format_number, format_time, percent
+from hockney.units import Extents, counted, format_number, format_time, grouped, percent
 
 USUAL_CELLS = Extents(480, 480, 480)
 """Of the whole where no size is given."""
@@ -173,8 +173,6 @@ def predict_grids(
     """
     if case.cells is not None and case.subdomain is not None:
         raise RequestError("--size and --subdomain both say how many cells there are", "give one of them")
-    if case.cell_s is not None and not case.cell_s > 0:
-        raise RequestError("--cell-time must be positive", "for example 0.9ns")
     grids = parse_grids(case.grids, case.ranks)
     runs = None if case.runs is None else measured_runs(case.runs)
     solved, unsolved = None, []
@@ -193,7 +191,9 @@ def predict_grids(
             "simulated at once",
             "name fewer grids",
         )
-    costs, grids_of = surroundings.costs, by_ranks(grids)
+    costs = surroundings.costs
+    # Of each number of ranks, the fewest first.
+    grids_of = dict(sorted(grouped(grids, lambda grid: grid.ranks).items()))
     assumed = [costs.assumptions(surroundings.place(ranks), ranks) for ranks in grids_of]
     warnings = [*costs.warnings, *dict.fromkeys(word for words in assumed for word in words)]
     if case.cells is None and case.subdomain is None:
