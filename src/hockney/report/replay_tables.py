@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hockney.predict.replay.answer import PredictedRun
 from hockney.predict.replay.run import SpotTime
-from hockney.report.tables import NONE, Table
+from hockney.report.tables import NONE, Table, if_known
 from hockney.units import format_interval, format_time, percent
 
 _PARTS = {
@@ -58,7 +58,10 @@ def _spots(caption: str, what: str, spots: Sequence[SpotTime], most: int) -> Tab
 def tolerance_tables(run: PredictedRun) -> list[Table]:
     """How far messages of each locality may get worse, and how many of them are on the critical path."""
     rows = [
-        [row.locality, percent(at.longer), _added(at.added_latency_s), _narrower(by.narrower)]
+        [
+            *(row.locality, percent(at.longer), if_known(at.added_latency_s, format_time)),
+            if_known(by.narrower, "{:.3g} times".format),
+        ]
         for row in run.tolerance
         for at, by in zip(row.latency_limits, row.bandwidth_limits, strict=True)
     ]
@@ -74,11 +77,3 @@ def tolerance_tables(run: PredictedRun) -> list[Table]:
         Table("Limits", ["messages", "longer", "added latency", "bandwidth narrower"], rows),
         Table("On the critical path", columns, counts, frozenset({0, 4})),
     ]
-
-
-def _added(time_s: float | None) -> str:
-    return NONE if time_s is None else format_time(time_s)
-
-
-def _narrower(times: float | None) -> str:
-    return NONE if times is None else f"{times:.3g} times"

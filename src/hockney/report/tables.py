@@ -112,13 +112,13 @@ def quality(entry: Entry) -> Table:
         q = fit.quality
         known = [q.median_relative_error, q.p95_relative_error, q.max_relative_error] if q else [None] * 3
         left_out = [q.leave_one_out_median, q.leave_one_out_p95] if q else [None, None]
-        r2 = NONE if q is None or q.adjusted_r2 is None else _r2(q.adjusted_r2)
+        r2 = if_known(q.adjusted_r2 if q else None, _r2)
         rows.append(
             [
                 model,
                 str(q.points) if q else NONE,
-                *(_percent(value) for value in known),
-                *(_percent(value) for value in left_out),
+                *(if_known(value, percent) for value in known),
+                *(if_known(value, percent) for value in left_out),
                 r2,
                 _with_interval(half_bandwidth_size(entry, fit), size=True),
             ]
@@ -248,15 +248,14 @@ def overheads(curve: MessageCurve) -> list[Table]:
 
 
 def _point(point: Point, streams: int) -> list[str]:
-    known = point.low_s is not None and point.high_s is not None
     return [
         format_bytes(point.size_B),
         _us(point.time_s),
-        f"{_us(point.low_s)} to {_us(point.high_s)}" if known else NONE,
+        if_known(point.low_s, lambda low_s: f"{_us(low_s)} to {if_known(point.high_s, _us)}"),
         format_rate(streams * point.size_B / point.time_s) if point.size_B else NONE,
-        _count(point.records),
-        _count(point.samples),
-        _count(point.disturbed),
+        if_known(point.records, str),
+        if_known(point.samples, str),
+        if_known(point.disturbed, str),
         ", ".join(point.stop) or NONE,
     ]
 
@@ -283,22 +282,17 @@ def stated_with_interval(parameter: Parameter) -> str:
     return f"{value} (95 %: {bounds})" if bounds else f"{value} (no interval)"
 
 
-def _us(seconds: float | None) -> str:
+def if_known(value: T | None, text: Callable[[T], str]) -> str:
+    """A value as text, where there is one."""
+    return NONE if value is None else text(value)
+
+
+def _us(seconds: float) -> str:
     """Microseconds with four significant digits, never an exponent."""
-    if seconds is None:
-        return NONE
     value = seconds * 1e6
     return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def _percent(value: float | None) -> str:
-    return NONE if value is None else percent(value)
 
 
 def _r2(value: float) -> str:
     """R² to four digits, close to 1 to six: there its distance from 1 matters."""
     return f"{value:.6f}" if value > 0.9999 else f"{value:.4f}".replace("-", "−")
-
-
-def _count(value: int | None) -> str:
-    return NONE if value is None else str(value)

@@ -8,7 +8,7 @@ from hockney.records.verification import Effect, Proof, Verification, VerifiedCe
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.page import Section
-from hockney.report.tables import NONE, Table
+from hockney.report.tables import NONE, Table, if_known
 from hockney.units import counted, format_bytes, format_time
 
 ID = "verification"
@@ -91,13 +91,13 @@ def _row(cell: VerifiedCell) -> Sequence[str]:
         str(cell.ranks),
         format_bytes(cell.bytes),
         cell.algorithm or "(default)",
-        _time(cell.default_s),
-        _time(cell.tuned_s),
+        if_known(cell.default_s, format_time),
+        if_known(cell.tuned_s, format_time),
         cell.best or NONE,
-        _time(cell.best_s),
-        NONE if cell.gain is None else f"{cell.gain:.2f}",
+        if_known(cell.best_s, format_time),
+        if_known(cell.gain, "{:.2f}".format),
         _between(cell.gain_low, cell.gain_high),
-        NONE if cell.regret is None else percent(cell.regret),
+        if_known(cell.regret, percent),
         cell.fate or {"not told": "no difference", "no rule": ""}.get(cell.verdict, cell.verdict),
     ]
 
@@ -109,14 +109,10 @@ def _effect(proof: Proof) -> Sequence[str]:
         EFFECT[proof.effect],
         proof.why,
         where or NONE,
-        NONE if proof.expected is None else f"{proof.expected:.2f}",
-        NONE if proof.seen is None else f"{proof.seen:.2f}",
+        if_known(proof.expected, "{:.2f}".format),
+        if_known(proof.seen, "{:.2f}".format),
         _between(proof.seen_low, proof.seen_high),
     ]
-
-
-def _time(value_s: float | None) -> str:
-    return NONE if value_s is None else format_time(value_s)
 
 
 def _between(low: float | None, high: float | None) -> str:

@@ -307,7 +307,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_json_names_the_levels(files: tuple[Path, Path]) -> None:
     data = json.loads(outcome("diff", *files, "--json")[1])
     assert data["level_warning"] == ""
-    level_s = {"reference_s": FAST_S, "large_reference_s": None}
+    level_s = {"reference_s": FAST_S, "large_reference_s": None, "stay": 9.0, "cause": ""}
     assert data["comparisons"][0]["level_a"] == {**level_s, "share": 0.88}
     assert data["comparisons"][0]["level_b"] == {**level_s, "share": 1.0}
 

@@ -17,7 +17,7 @@ from hockney.records.exponents import LARGE_B
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
 from hockney.report.views.difference_text import ComparedMachine, Difference
 from hockney.report.views.judgement import Measured, corrected, launch_error
-from hockney.report.views.quantity import ComparedLevel, QuantityComparison, compare
+from hockney.report.views.quantity import QuantityComparison, compare
 from hockney.units import format_bytes
 
 _OF_THE_MACHINE = ("system", "source", "mpi")
@@ -105,8 +105,8 @@ def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Laun
         diff.comparisons += [
             replace(
                 comparison,
-                level_a=ComparedLevel.of(of_a),
-                level_b=ComparedLevel.of(of_b),
+                level_a=of_a,
+                level_b=of_b,
                 at_reference_s=chosen.at_reference_s,
                 at_large_reference_s=chosen.at_large_reference_s,
             )

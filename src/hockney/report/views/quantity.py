@@ -19,20 +19,6 @@ without an interval."""
 
 
 @dataclass(frozen=True)
-class ComparedLevel:
-    """The level of the machine at which a side was measured."""
-
-    reference_s: float
-    large_reference_s: float | None
-    share: float
-
-    @classmethod
-    def of(cls, level: EntryLevel | None) -> ComparedLevel | None:
-        """None where the level is not known."""
-        return None if level is None else cls(level.reference_s, level.large_reference_s, level.share)
-
-
-@dataclass(frozen=True)
 class QuantityComparison:
     """One quantity in both machines; `ratio` is b / a, and lies between `ratio_low` and `ratio_high`.
 
@@ -55,8 +41,8 @@ class QuantityComparison:
     launches_b: int | None
     p: float | None
     p_corrected: float | None
-    level_a: ComparedLevel | None = None
-    level_b: ComparedLevel | None = None
+    level_a: EntryLevel | None = None
+    level_b: EntryLevel | None = None
     at_reference_s: float | None = None
     at_large_reference_s: float | None = None
     elsewhere_a: bool = False
