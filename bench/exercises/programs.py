@@ -9,10 +9,8 @@ from dataclasses import replace
 import numpy as np
 from bench.exercises.rows import DRAWS, FORMULA, PREDICTION, RECOVERY, Inputs, Row, Section, noisy, thin
 
-from hockney.apps.jacobi.printed import WeakScalingCase
-from hockney.apps.jacobi.printed import predict as predict_jacobi
-from hockney.apps.ring.model import MachineLinks
-from hockney.apps.ring.model import predict as predict_ring
+from hockney.apps.jacobi.printed import WeakScalingCase, predict_formula
+from hockney.apps.ring.model import MachineLinks, predict_ring
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import as_lines, loads
 from hockney.apps.stencil.stencil import Stencil
@@ -143,7 +141,7 @@ def jacobi(inputs: Inputs) -> Section:
                 table["latency_us"] * 1e-6,
                 (table["bandwidth_MB_per_s"] or 1) * 1e6,
             )
-            made = predict_jacobi(case, Grid(*row["grid"]))
+            made = predict_formula(case, Grid(*row["grid"]))
             grid = "×".join(map(str, row["grid"]))
             assert (made.k, made.halo_B / 1e6) == (row["k"], row["halo_MB"])
             ours = round(made.mlups, 3 if len(table["rows"]) > 1 else 2)
@@ -157,7 +155,7 @@ def jacobi(inputs: Inputs) -> Section:
         if "bandwidth_behind_MB_per_s" in table:
             last = Grid(*table["rows"][-1]["grid"])
             behind = replace(case, bandwidth_B_per_s=table["bandwidth_behind_MB_per_s"] * 1e6)
-            made = predict_jacobi(behind, last)
+            made = predict_formula(behind, last)
             what = f"{table['name']} with B = {table['bandwidth_behind_MB_per_s']} MB/s"
             note = "×".join(map(str, last))
             rows.append(Row(what, table["rows"][-1]["mlups"], round(made.mlups, 3), FORMULA, "MLUP/s", note))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi.printed import WeakScalingCase, predict
+from hockney.apps.jacobi.printed import WeakScalingCase, predict_formula
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.errors import RequestError
 
@@ -17,7 +17,7 @@ CASE = WeakScalingCase(subdomain=10, serial_time_s=1.0, latency_s=1e308, bandwid
 
 def test_times_out_of_range_are_refused() -> None:
     with pytest.raises(RequestError, match="out of range"):
-        predict(CASE, Grid(2, 2, 1))
+        predict_formula(CASE, Grid(2, 2, 1))
 
 
 INPUTS = tomllib.loads((Path(__file__).parents[3] / "bench" / "exercises" / "inputs.toml").read_text("utf-8"))
@@ -29,7 +29,7 @@ directions while the tables print twice that, and table VI's header has the band
 def printed(table: dict[str, Any], bandwidth_MB_per_s: float, grid: list[int]) -> tuple[int, float, float, float]:
     """k, c in MB, P^com and N P₁/P of a row as the report prints them."""
     rates = table["latency_us"] * 1e-6, bandwidth_MB_per_s * 1e6
-    made = predict(WeakScalingCase(1200, table["serial_time_s"], *rates), Grid(*grid))
+    made = predict_formula(WeakScalingCase(1200, table["serial_time_s"], *rates), Grid(*grid))
     return made.k, round(made.halo_B / 1e6, 2), round(made.mlups, 3), round(1 / made.efficiency, 3)
 
 
@@ -50,7 +50,7 @@ def test_table_vi_follows_from_5902_not_from_its_header() -> None:
 @pytest.mark.parametrize(("serial_time_s", "mlups"), [(15.3276, "112.74"), (22.0729, "78.29")])
 def test_tables_iv_and_v_one_process_exchanges_nothing(serial_time_s: float, mlups: str) -> None:
     case = WeakScalingCase(1200, serial_time_s, 1e-6, 1e9)
-    one = predict(case, parse_grid("1x1x1"))
+    one = predict_formula(case, parse_grid("1x1x1"))
     assert (one.k, one.halo_B, one.communication_s, one.efficiency) == (0, 0, 0, 1)
     assert f"{one.mlups:.2f}" == mlups
 
@@ -60,7 +60,7 @@ def test_tables_iv_and_v_one_process_exchanges_nothing(serial_time_s: float, mlu
 )
 def test_the_equations_by_hand(grid: Grid, k: int) -> None:
     # L = 100: c = 16 k · 10⁴ B; at 1 GB/s 0.16 ms and a latency of 10 µs for each side of a direction.
-    one = predict(WeakScalingCase(100, 0.01, 10e-6, 1e9), grid)
+    one = predict_formula(WeakScalingCase(100, 0.01, 10e-6, 1e9), grid)
     assert (one.k, one.halo_B) == (k, 160_000 * k)
     assert one.communication_s == pytest.approx(k * 0.17e-3)
     assert one.mlups == pytest.approx(grid.ranks / (0.01 + k * 0.17e-3))

@@ -18,7 +18,7 @@ from hockney.apps.ring.model import (
     around,
     around_domains,
     link,
-    predict,
+    predict_ring,
 )
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
@@ -36,7 +36,7 @@ LINKS = {WITHIN: link(0.34e-6, 6372.991e6), ACROSS: link(0.57e-6, 5530.801e6)}
 
 
 def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> RingPrediction:
-    made = not_none(predict(around_domains(ranks, CORES), LINKS.__getitem__, exchange, model))
+    made = not_none(predict_ring(around_domains(ranks, CORES), LINKS.__getitem__, exchange, model))
     assert made.ranks == ranks
     return made
 
@@ -66,20 +66,20 @@ def test_in_turns_the_slowest_link_is_waited_for_twice(ranks: int, one_s: float)
 @pytest.mark.parametrize("exchange", ["nonblocking", "persistent"])
 def test_both_ways_at_once_waits_once_and_serves_the_other(exchange: str) -> None:
     links = {WITHIN: Link(1e-6, 0.9e-6, 1.2e-6, 0.4e-6), ACROSS: Link(3e-6, 2.7e-6, 3.3e-6, 1.5e-6)}
-    made = not_none(predict(around_domains(4, 2), links.__getitem__, exchange))
+    made = not_none(predict_ring(around_domains(4, 2), links.__getitem__, exchange))
     # P (λ + n/b + o), with bounds in proportion.
     assert (made.time_s, made.low_s, made.high_s) == pytest.approx((18e-6, 16.2e-6, 19.8e-6))
 
 
 def test_an_overhead_is_never_more_than_the_message() -> None:
-    made = not_none(predict(around_domains(3, None), lambda _: Link(1e-6, None, None, 5e-6), "nonblocking"))
+    made = not_none(predict_ring(around_domains(3, None), lambda _: Link(1e-6, None, None, 5e-6), "nonblocking"))
     # Then it is as in turns.
     assert made.time_s == pytest.approx(6e-6)
     assert (made.low_s, made.high_s) == (None, None)
 
 
 def test_a_process_alone_has_no_neighbours() -> None:
-    assert predict(around_domains(1, None), LINKS.__getitem__, "sendrecv") is None
+    assert predict_ring(around_domains(1, None), LINKS.__getitem__, "sendrecv") is None
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_ranks_beyond_a_node_are_not_all_neighbours_on_it() -> None:
 
 def test_what_cannot_be_predicted_is_refused() -> None:
     with pytest.raises(RequestError, match="unknown exchange 'smoke'"):
-        predict([WITHIN], LINKS.__getitem__, "smoke")
+        predict_ring([WITHIN], LINKS.__getitem__, "smoke")
     with pytest.raises(RequestError, match="domain of 0 ranks"):
         around_domains(4, 0)
     with pytest.raises(RequestError, match="neither PingPing nor PingPong"):

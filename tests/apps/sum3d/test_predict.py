@@ -56,7 +56,7 @@ def test_text_says_loads_and_shares(run: Run) -> None:
         (("5", "5", "5", "--grid", "6x1x1", "--split", "cartesian", *MEMORY), "would get nothing"),
         (("5", "5", "5", "--ranks", "2", "--split", "rows", *MEMORY), "unknown --split"),
         (("5", "5", "5", "--ranks", "2", "--locality", "numa", *MEMORY), "no messages of locality 'numa'"),
-        (("5", "5", "5", "--ranks", "2", "--algorithm", "ring", *MEMORY), "no algorithm 'ring'"),
+        (("5", "5", "5", "--ranks", "2", "--algorithm", "ring", *MEMORY), "unknown --algorithm 'ring'"),
         (("5", "5", "5", "--ranks", "2", "--memory-bandwidth", "10 parsecs"), "not a rate"),
         (("5", "5", "5", "--ranks", "2", "--memory-bandwidth", "0B/s"), "without bandwidth"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from statistics import median
 
@@ -19,7 +20,7 @@ from hockney.apps.stencil.scaling import add_scaling, scaling_tables
 from hockney.apps.stencil.solution import equal_side
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
-from hockney.report.app_sections import USUAL, Contribution, Runs, page_id
+from hockney.report.app_sections import UNREADABLE, USUAL, Contribution, Runs, page_id
 from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import Axis, Chart, Line, Panel
 from hockney.report.findings import Finding
@@ -65,11 +66,10 @@ def section(runs: Runs) -> Contribution:
 
 
 def _is_understood(record: AppRecord) -> bool:
-    try:
+    with suppress(*UNREADABLE):
         record.answer.read_as(CgAnswer)
         return record.parameters["variant"] in VARIANTS and cells_of(record).product > 0
-    except (KeyError, TypeError, ValueError):
-        return False
+    return False
 
 
 def findings(records: Sequence[AppRecord]) -> list[Finding]:
@@ -117,11 +117,10 @@ def over_sizes(records: Sequence[AppRecord]) -> Drawing | None:
         for panel, of_runs in zip(lines, values, strict=True):
             panel.append(Line(name, np.array(sides_n), np.array(of_runs, dtype=np.float64), style=look, dots=4.0))
         words.append(f"{name}: {values[0][-1]:.3g} s and {values[1][-1]} iterations at n = {sides_n[-1]:.4g}")
-    for (dimensions, eps), law in laws(records).items():
+    for law in laws(records).values():
         curve = np.geomspace(law.smallest_n, law.largest_n, 50)
         power = law.coefficient.value * curve**law.exponent.value
         lines[1].append(replace(Line("", curve, power), width=0.8, order=1))
-        words.append(f"{dimensions}-D to {eps:g}: iterations grow as n to the power {law.exponent.value:.3g}")
     titles = ("time of a solution [s]", "iterations", "‖r‖ at the end")
     panels = [Panel(own, x, Axis(title, "log")) for own, title in zip(lines, titles, strict=True)]
     left_out = len(several) - len(drawn)

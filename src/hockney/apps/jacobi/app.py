@@ -49,9 +49,8 @@ class JacobiStudy(StencilStudy):
     @model_validator(mode="before")
     @classmethod
     def _with_cells(cls, given: Any) -> Any:
-        if given.get("cells") is None and given.get("subdomain") is None:
-            return {**given, "cells": parse_cells(USUAL_CELLS)}
-        return given
+        usual = {} if given.get("subdomain") else {"cells": parse_cells(USUAL_CELLS)}
+        return {**usual, **given}
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:

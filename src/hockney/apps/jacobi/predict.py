@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hockney.apps.jacobi.app import EXAMPLE, OF_FORMULA, JacobiCase
-from hockney.apps.jacobi.printed import FORMULA, PrintedPrediction, WeakScalingCase
-from hockney.apps.jacobi.printed import predict as predict_formula
+from hockney.apps.jacobi.printed import FORMULA, PrintedPrediction, WeakScalingCase, predict_formula
 from hockney.apps.stencil.grids import parse_grids
 from hockney.apps.stencil.predict import GridsOfOneNumber, GridsOfSeveralNumbers, predict_grids
 from hockney.errors import RequestError

@@ -55,7 +55,7 @@ class PrintedPrediction:
         return 1 / self.efficiency
 
 
-def predict(case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
+def predict_formula(case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
     """The sweep of `case` on `grid`; RequestError where the numbers leave the range of doubles."""
     k = 2 * grid.directions
     halo_B = 16 * k * case.subdomain**2

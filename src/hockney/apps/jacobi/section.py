@@ -9,7 +9,7 @@ from statistics import median
 from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.jacobi.app import APP
 from hockney.apps.jacobi.links import Links, links_of, locality_of
-from hockney.apps.jacobi.printed import PrintedPrediction, WeakScalingCase, predict
+from hockney.apps.jacobi.printed import PrintedPrediction, WeakScalingCase, predict_formula
 from hockney.apps.stencil.runs import reported_run, simulated_s
 from hockney.apps.stencil.scaling import MeasuredGrid, ScalingTable, add_scaling, scaling_tables
 from hockney.errors import RequestError
@@ -155,7 +155,7 @@ def compare(table: ScalingTable, links_of_run: LinksOf) -> Compared:
             try:
                 links = links_of_run(run)
                 rates = links.latency_s.value, links.bandwidth_B_per_s.value
-                predicted = predict(WeakScalingCase(side, serial_s, *rates), run.grid)
+                predicted = predict_formula(WeakScalingCase(side, serial_s, *rates), run.grid)
             except RequestError as refused:
                 lacking.append(refused.message)
         rows.append(ComparedGrid(run, predicted, links))

@@ -59,9 +59,7 @@ APP = App(
 Exit code 1 where the result is not what was wished.""",
         "hockney run pinning --ranks 2\n"
         "hockney run pinning --ranks 4 --threads 2 --spread socket --figure node.svg\n"
-        "hockney run pinning --spread 0,14 --dry-run --node '2 packages x 14 cores'\n"
-        "hockney run pinning --ranks 4 --threads 2 --spread socket --dry-run "
-        "--node '2 packages x 2 numa x 4 cores x 2 threads'",
+        "hockney run pinning --spread 0,14 --dry-run --node '2 packages x 14 cores'",
         {"wish": WishOptions, "launching": PinningLaunching},
     ),
 )

@@ -100,7 +100,7 @@ MODELS: dict[str, RingModel] = {
 }
 
 
-def predict(
+def predict_ring(
     localities: Sequence[Where], link_of: Callable[[Where], Link], exchange: str, model: str = OURS
 ) -> RingPrediction | None:
     """A ring of as many processes as `localities`, of each rank and its right neighbour.

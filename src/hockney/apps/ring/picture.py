@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 
 from hockney.apps.ring.lines import RingComparison
 from hockney.models.over_ranks.boundaries import begins
 from hockney.records.record import Locality
-from hockney.report.drawing import Drawing, write_drawing
+from hockney.report.drawing import Drawing
 from hockney.report.explorer.chart import NOTHING, Axis, Chart, Line, Mark, Panel
 from hockney.report.style import QUIET, Style, styles
 
@@ -77,8 +76,3 @@ def _lines(name: str, curve: RingComparison, look: Style) -> Iterator[Line]:
             yield Line(label, ends, line_s, style=Style(look.colour, (), ""), width=1.3)
             yield Line("", ends, absolute_s, style=ABSOLUTE, width=0.9, order=4)
             label = ""
-
-
-def write(path: Path, curves: Mapping[str, RingComparison]) -> None:
-    """Draw `ring` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
-    write_drawing(path, lambda: ring(curves))

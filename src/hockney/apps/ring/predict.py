@@ -19,9 +19,7 @@ from hockney.apps.ring.model import (
     around,
     around_domains,
     link,
-)
-from hockney.apps.ring.model import (
-    predict as predict_ring,
+    predict_ring,
 )
 from hockney.errors import RequestError
 from hockney.fields import refuse_written

@@ -16,7 +16,7 @@ from hockney.apps.launched import Launched, Runs, Told, records
 from hockney.apps.repetitions import repetitions
 from hockney.apps.ring.app import RingStudy
 from hockney.apps.ring.lines import RingComparison, compared, in_words
-from hockney.apps.ring.picture import write
+from hockney.apps.ring.picture import ring
 from hockney.apps.ring.rings import of_records, process_lines, statistics_csv
 from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
@@ -24,7 +24,7 @@ from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.records.app_record import AppRecord
 from hockney.records.journal import LaunchLine
-from hockney.report.drawing import checked_ending
+from hockney.report.drawing import checked_ending, write_drawing
 from hockney.report.tables import Table
 from hockney.runner.session import Refused
 
@@ -98,9 +98,9 @@ def run(told: Told, study: RingStudy, launching: AppLaunching) -> RingRuns:
     if study.csv is not None:
         writing.replace(study.csv, statistics_csv(curves))
     if study.figure is not None:
-        write(study.figure, {curve.curve.title: curve for curve in comparisons})
+        write_drawing(study.figure, lambda: ring({curve.curve.title: curve for curve in comparisons}))
     return RingRuns(
-        [ring.record for curve in curves for ring in curve.runs],
+        [one.record for curve in curves for one in curve.runs],
         comparisons,
         study.csv,
         study.figure,

@@ -14,7 +14,7 @@ from hockney.apps.ring.lines import (
     signed,
     unbroken,
 )
-from hockney.apps.ring.model import MachineLinks, around, predict
+from hockney.apps.ring.model import MachineLinks, around, predict_ring
 from hockney.apps.ring.picture import ring as drawing
 from hockney.apps.ring.rings import RingSeries, around_of, of_records
 from hockney.errors import RequestError
@@ -48,7 +48,7 @@ def predicted_s(record: AppRecord, basis: Basis) -> tuple[float | None, list[str
     """By the slowest link around the ring as it was placed."""
     links = MachineLinks(basis.of(record))
     localities = around(basis.placement(record), around_of(record) or None)
-    prediction = predict(localities, links, record.parameters["exchange"])
+    prediction = predict_ring(localities, links, record.parameters["exchange"])
     return None if prediction is None else prediction.time_s, links.notes
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter, computed_field
+from pydantic import Field, computed_field
 
 from hockney.apps.stencil.grids import Grid, GridText
 from hockney.apps.stencil.steps import StencilStep, iteration
@@ -15,7 +15,6 @@ from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.choice import Time, fastest
-from hockney.report.application import Row
 
 UNCALIBRATED = 1.3
 """Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
@@ -70,11 +69,6 @@ class GridPrediction:
     def efficiency(self) -> float | None:
         """The speed-up over the ranks."""
         return None if self.speedup is None else self.speedup / self.grid.ranks
-
-    def row(self) -> Row:
-        """All of it as a table has it."""
-        row: Row = TypeAdapter(GridPrediction).dump_python(self)
-        return row
 
 
 def predict_step(step: StencilStep, surroundings: Surroundings, iterations: int) -> GridPrediction:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from hockney.apps.stencil.calibrate import calibrate
 from hockney.apps.stencil.choice import (
@@ -91,12 +91,13 @@ class GridsOfSeveralNumbers(AppAnswer):
 
     def rows(self) -> list[Row]:
         """A row for each grid, as a table has it: times in seconds."""
+        as_data = TypeAdapter(GridPrediction).dump_python
         return [
             {
                 "operation": self.operation,
                 "ranks": ranked.ranks,
                 "cells": "x".join(map(str, ranked.cells)),
-                **{name: value for name, value in grid.row().items() if value is not None},
+                **{name: value for name, value in as_data(grid).items() if value is not None},
                 "is_fastest": grid is ranked.grids[0],
                 "may_be_fastest": grid is ranked.grids[0] or str(grid.grid) in ranked.not_told_apart_from,
             }

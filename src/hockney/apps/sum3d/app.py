@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -15,6 +15,8 @@ from hockney.predict.options import MachineFile, NetworkOptions
 from hockney.report.application import App, Question, apps
 from hockney.units import Extents, listed, names, parse_extents, parse_rate
 
+Algorithm = Literal["linear", "binomial"]
+"""That scatter and gather both have."""
 MOST_CYCLES = 10**6
 LARGEST_SEED = 2**62
 SIMULATED_B_PER_S = 1e10
@@ -91,7 +93,7 @@ class Sum3dCase(NetworkOptions, MachineFile):
         ),
     ] = None
     locality: Annotated[str, Option("How far rank 0 is from the others. [default: the farthest measured]")] = ""
-    algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
+    algorithm: Annotated[Algorithm, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"
 
     @property
     def size(self) -> Extents:

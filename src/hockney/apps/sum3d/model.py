@@ -8,13 +8,14 @@ from pydantic import computed_field
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import loads
+from hockney.apps.sum3d.app import Algorithm
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.network_figures import NetworkFigures, with_network
 from hockney.predict.place import LOCALITIES
-from hockney.schedule.catalogue import algorithms, ask
+from hockney.schedule.catalogue import ask
 from hockney.units import Extents
 
 ELEMENT_B = 8
@@ -53,7 +54,7 @@ def predict_sum3d(
     bandwidth_B_per_s: float,
     *,
     sum_bandwidth_B_per_s: float | None = None,
-    algorithm: str = "linear",
+    algorithm: Algorithm = "linear",
 ) -> Sum3dPrediction:
     """Two scatters, the sum, a gather.
 
@@ -63,16 +64,12 @@ def predict_sum3d(
     Scatter and gather are schedules of that name for blocks of the largest load, and rank 0's copy of its own
     part. For `blocks` rank 0 also puts the elements of three matrices in order, in the datatype (`pack_s`).
 
-    RequestError for what cannot be split, and for an algorithm that only one of the two has.
+    RequestError for what cannot be split.
     """
     of_ranks = loads(size, grid, split)
     summing_B_per_s = bandwidth_B_per_s if sum_bandwidth_B_per_s is None else sum_bandwidth_B_per_s
     if not min(bandwidth_B_per_s, summing_B_per_s) > 0:
         raise RequestError("a memory without bandwidth holds nothing", "for example 10GB/s")
-    gathering = {schedule.name for schedule in algorithms("gather")}
-    known = [schedule.name for schedule in algorithms("scatter") if schedule.name in gathering]
-    if algorithm not in known:
-        raise RequestError(f"scatter and gather have no algorithm {algorithm!r}", f"known: {', '.join(known)}")
     block_B = ELEMENT_B * max(of_ranks)
     own_s = COPIED_B * of_ranks[0] / bandwidth_B_per_s
     scatter_s, gather_s = (

@@ -11,7 +11,7 @@ from hockney.apps.stencil.grid_test import COLUMNS, Configuration
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import APP
 from hockney.apps.sum3d.model import costs_of, predict_sum3d
-from hockney.apps.sum3d.sums import SumComparison, comparison, problem_of
+from hockney.apps.sum3d.sums import comparison, problem_of
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
@@ -22,7 +22,7 @@ from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.run_tables import ReportedRun, table
 from hockney.report.style import styles, time_unit
-from hockney.units import counted
+from hockney.units import counted, grouped
 
 ANCHOR = page_id("sum3d")
 MOST_ROWS = 120
@@ -84,22 +84,23 @@ def section(runs: Runs) -> Contribution:
         compared = comparison([run for run in runs.records if run.time_s > 0])
     except (*UNREADABLE, RequestError):
         return contribution
-    groups = compared.groups.values()
-    if any(len(group) > 1 for group in groups):
+    by_size = grouped(compared.configurations, lambda each: each.size)
+    sentences = [test.words for test in compared.tests]
+    if any(len(group) > 1 for group in by_size.values()):
         rows = compared.configurations
         more = f", the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
         page.tables.insert(0, table(f"Configurations{more}", rows[:MOST_ROWS], COLUMNS))
-        if any(len({configuration.grid for configuration in group}) > 1 for group in groups):
+        if any(len({configuration.grid for configuration in group}) > 1 for group in by_size.values()):
             page.figures = [figure for figure in page.figures if figure.name != "app-sum3d-grids"]
-            page.figures.insert(0, _all_grids(compared.groups))
-        page.note = " ".join([*compared.sentences, page.note])
-    contribution.findings += findings(runs, compared)
+            page.figures.insert(0, _all_grids(by_size))
+        page.note = " ".join([*sentences, page.note])
+    contribution.findings += findings(runs, sentences)
     return contribution
 
 
-def findings(runs: Runs, compared: SumComparison) -> list[Finding]:
+def findings(runs: Runs, of_grids: Sequence[str]) -> list[Finding]:
     """Whether the grid matters, and what share scatter and gather have."""
-    answers = [(sentence, 0.6) for sentence in compared.sentences]
+    answers = [(sentence, 0.6) for sentence in of_grids]
     several = [parts_s for run in runs.records if run.ranks > 1 and any((parts_s := _parts_s(run)).values())]
     shares = list(map(_moving, several))
     if shares:

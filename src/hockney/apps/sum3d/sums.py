@@ -27,7 +27,7 @@ from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.app import SIMULATED_B_PER_S, Sum3dStudy
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.units import Extents, counted, grouped
+from hockney.units import Extents, counted
 
 MOST_SHOWN = 65536
 """Ranks whose loads are worked out."""
@@ -75,16 +75,6 @@ class SumComparison:
 
     configurations: list[Configuration]
     tests: list[GridTest]
-
-    @property
-    def groups(self) -> dict[str, list[Configuration]]:
-        """By what they sum and where."""
-        return grouped(self.configurations, lambda member: member.size)
-
-    @property
-    def sentences(self) -> list[str]:
-        """The answer of each test."""
-        return [test.words for test in self.tests]
 
 
 def comparison(records: Sequence[AppRecord]) -> SumComparison:
