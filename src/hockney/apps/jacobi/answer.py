@@ -16,6 +16,4 @@ class JacobiAnswer(StencilAnswer):
     mlups: float
     pack_s: list[float] = Field(default_factory=list)
     wait_s: list[float] = Field(default_factory=list)
-    stream_bandwidth_B_per_s: float | None = None
-    bound_mlups: float | None = None
     fraction_of_bound: float | None = None
