@@ -47,6 +47,7 @@ class Fluid {
         messages_[static_cast<std::size_t>(slot)] = --entries_.end();
         entries_.back().links.reserve(links.size());
         for (const auto [link, kind] : links) {
+            if (cost_s[kind] == 0) continue;  // never the narrowest
             entries_.back().links.push_back(link);
             if (at(link).group == own) at(link).group = 1 + kind;
             change(link, 1);
@@ -105,7 +106,9 @@ class Fluid {
         double passed = 0;             // what has passed, in messages,
         OfKinds spent_s{};             // and how long the narrowest was of each kind
         double whole_s = shortest_s;   // of a message, as fast as now
-        std::uint8_t kind = own_pace;  // of the narrowest
+        std::int32_t narrowest = own;  // group
+        std::uint8_t kind = own_pace;  // and its kind
+        double next_s = 0;             // the other groups are no narrower
         const Key* key = nullptr;
         Messages messages = {};
         double end_s = 0, least_s = 0;  // of the first, or sooner; while a message takes at least so long
@@ -170,14 +173,21 @@ class Fluid {
     // The narrowest on its way sets its pace.
     void pace(Flow& flow) {
         double whole_s = shortest_s;
-        std::uint8_t kind = own_pace;
+        flow.narrowest = own;
+        flow.next_s = 0;
         room_.look(flow.key->size());
         for (std::size_t i = 0; i < flow.key->size(); ++i) {
-            const Group& by = group(i == 0 ? own : (*flow.key)[i]);
-            if (flow.cost_s[by.kind] * by.messages <= whole_s) continue;
-            whole_s = flow.cost_s[by.kind] * by.messages;
-            kind = by.kind;
+            const std::int32_t number = i == 0 ? own : (*flow.key)[i];
+            const Group& by = group(number);
+            const double this_s = flow.cost_s[by.kind] * by.messages;
+            flow.next_s = std::max(flow.next_s, std::min(this_s, whole_s));
+            if (this_s <= whole_s) continue;
+            whole_s = this_s;
+            flow.narrowest = number;
         }
+        pace(flow, whole_s, group(flow.narrowest).kind);
+    }
+    void pace(Flow& flow, double whole_s, std::uint8_t kind) {
         if (whole_s == flow.whole_s && kind == flow.kind) return;
         advance(flow);
         flow.whole_s = whole_s;
@@ -185,6 +195,20 @@ class Fluid {
         if (whole_s >= flow.least_s) return;
         unmark(flow);
         mark(flow);
+    }
+    // The flows over a group that has other numbers of messages: most need no look at the rest of their way.
+    void pace(std::int32_t number) {
+        const Group& moved = group(number);
+        room_.look(moved.flows.size());
+        for (Flow* flow : moved.flows) {
+            const double this_s = flow->cost_s[moved.kind] * moved.messages;
+            if (flow->narrowest != number && this_s < flow->whole_s)
+                flow->next_s = std::max(flow->next_s, this_s);
+            else if (flow->narrowest == number && this_s > flow->next_s)
+                pace(*flow, this_s, moved.kind);
+            else
+                pace(*flow);
+        }
     }
 
     // The flow over the groups to which a message's links belong now; a new one goes on like the other.
@@ -232,8 +256,7 @@ class Fluid {
         for (const std::int32_t link : changed_) at(link).change = at(link).is_changed = 0;
         changed_.clear();
         while (!entries_.empty()) begin(entries_.front());
-        for (const std::int32_t number : moved_)
-            for (Flow* flow : group(number).flows) pace(*flow);
+        for (const std::int32_t number : moved_) pace(number);
         moved_.clear();
         now_s_ = next_s;
     }
@@ -264,8 +287,11 @@ class Fluid {
         group(to).links += links;
         group(from).links -= links;
         if (was_idle) return;
-        room_.look(group(from).flows.size());
-        for (Flow* flow : std::vector(group(from).flows)) split(*flow);
+        // What passed links that are idle now has left its flow.
+        if (messages > 0) {
+            room_.look(group(from).flows.size());
+            for (Flow* flow : std::vector(group(from).flows)) split(*flow);
+        }
         if (group(from).links == 0) free_.push_back(from);
     }
 

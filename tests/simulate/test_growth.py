@@ -40,12 +40,14 @@ EXCEPTIONS = {
 """With whether messages meet, and share links."""
 
 
-def costs(*, meets: bool, shares: bool) -> CostCurves:
+def costs(*, meets: bool, shares: bool, hops: bool = False) -> CostCurves:
     of_all = LoggopsParameters(
         5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, rendezvous_above_B=0 if meets else None
     ).at([0, 1] if shares else [0])
     if shares:
         of_all.messages[1][TERMS.index("node_link")] = per_byte(0.008)
+    if hops:
+        of_all.messages[1][TERMS.index("network_link")] = per_byte(0.008)
     return of_all.curves()
 
 
@@ -98,3 +100,17 @@ def test_work_grows_as_messages_do(one: _core.Algorithm, meets: bool, shares: bo
                 break
         worst = max(worst, growth * math.log2(ranks / 2) / math.log2(ranks))
     assert (worst > ROUNDING) == ((one.collective, one.name, meets, shares) in EXCEPTIONS), worst
+
+
+def test_who_comes_at_a_time_of_its_own_looks_at_no_whole_way() -> None:
+    """Over a torus with noise a link's flows double with the nodes; few of them change their narrowest link."""
+    work = []
+    for nodes in (16, 32):
+        ranks = NODE * nodes
+        node_of_rank = np.arange(ranks, dtype=np.int32) // NODE
+        network = Network(node_of_rank=node_of_rank.tolist(), torus=[2, nodes // 8, 4])
+        phase = ("alltoall", "linear", Problem(ranks=ranks, bytes=BLOCK_B))
+        levels, of_each = node_of_rank[None, :], costs(meets=False, shares=True, hops=True)
+        result = _core.simulate([phase], of_each, levels=levels, network=network, noise_s=[0.2], seed=1)
+        work.append(result.work / result.messages)
+    assert work[1] <= 2 * work[0]
