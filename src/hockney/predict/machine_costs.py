@@ -60,6 +60,8 @@ class MachineCosts:
     """Time of a byte on a node's link into the network, which its ranks share; 0 where it is not known."""
     link_s_per_B: float = 0.0
     """Time of a byte on each link between the nodes; 0 where messages share none."""
+    has_link_to_each: bool = False
+    """Whether nodes have a link to each neighbour, as on a torus."""
     copy_s_per_B: float = _WORK_S_PER_B
     reduce_s_per_B: float = _WORK_S_PER_B
     reduction: Reduction | None = None
@@ -205,18 +207,22 @@ class MachineCosts:
 
     def _curves(self, locality: int) -> list[Curve]:
         own = self.messages[self.nearest(locality)]
-        if own.link is None or not self.link_s_per_B:
-            return own.curves()
-        curves, handshake = own.over(0).curves(), TERMS.index("handshake")
-        curves[TERMS.index("hop")] = SIZES_B.tolist(), own.link.per_link_s.tolist()
-        # Who asks and answers is as far away as the pairs that were measured.
-        curves[handshake] = own.curves()[handshake]
+        has_hops = own.link is not None and self.link_s_per_B > 0
+        near, link_s = own.over(0) if has_hops else own, None
+        if self.has_link_to_each and locality == NETWORK:
+            near, link_s = near.over_links(self.link_s_per_B)
+        curves, handshake = near.curves(), TERMS.index("handshake")
+        if own.link is not None and has_hops:
+            curves[TERMS.index("hop")] = SIZES_B.tolist(), own.link.per_link_s.tolist()
+            # Who asks and answers is as far away as the pairs that were measured.
+            curves[handshake] = own.curves()[handshake]
+        if link_s is not None:
+            curves[TERMS.index("network_link")] = SIZES_B.tolist(), link_s.tolist()
         return curves
 
-    def over_links(self, link_s_per_B: float) -> MachineCosts:
+    def with_links(self, link_s_per_B: float) -> MachineCosts:
         """The costs where each node has a link to every neighbour, and a byte takes so long on it."""
-        far = {NETWORK: self.messages[NETWORK].over_links(link_s_per_B)} if NETWORK in self.messages else {}
-        return replace(self, messages={**self.messages, **far})
+        return replace(self, link_s_per_B=link_s_per_B, has_link_to_each=True)
 
     def over(self, links: float) -> MachineCosts:
         """The costs where all messages between nodes cross so many links."""

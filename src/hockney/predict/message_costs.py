@@ -6,6 +6,7 @@ One file, because each cost of a message is read here from its entry: who adds o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -88,7 +89,6 @@ class Messages:
     `both_ways`: one-way times where another message goes the other way, `just_written`: where the bytes were just
     written, `link`: what each link on the way adds; None where that was not measured. `keeps_order`: the
     answers of rendezvous follow what the rank has sent before, as in a TCP stream; None where that is not known.
-    `on_link_s`: what a message takes of each link between nodes; None: its bytes at the link's rate.
     """
 
     one_way_s: Array
@@ -104,7 +104,6 @@ class Messages:
     just_written: Timed | None = None
     link: LinkLatency | None = None
     keeps_order: bool | None = None
-    on_link_s: Array | None = None
 
     def written(self) -> Messages:
         """Messages whose bytes their senders have just written: the receiver fetches them while it copies."""
@@ -154,7 +153,6 @@ class Messages:
             send_s=self.send_s * float(ratio[0]),
             receive_s=self.receive_s * float(ratio[0]),
             between_s=self.between_s * of_between,
-            on_link_s=None if self.on_link_s is None else self.on_link_s * of_between,
             both_ways=self.both_ways and self.both_ways.at_end(end),
             just_written=self.just_written and self.just_written.at_end(end),
             ends=None,
@@ -212,7 +210,6 @@ class Messages:
             duplex=(sizes, duplex_s.tolist()) if duplex_s.any() else NOTHING,
             handshake=protocols(rendezvous_above_B=self.rendezvous_above_B, handshake_s=float(transfer[0])),
             behind=([0.0], [self.ahead_s]) if self.keeps_order else NOTHING,
-            network_link=NOTHING if self.on_link_s is None else (sizes, self.on_link_s.tolist()),
         )
 
     @property
@@ -244,18 +241,21 @@ class Messages:
         """Time of a message without the processors' shares, at `SIZES_B`."""
         return np.maximum(self.one_way_s - self.send_s - self.receive_s, 0.0)
 
-    def over_links(self, link_s_per_B: float) -> Messages:
-        """Messages of nodes with a link to each neighbour, over each of which a byte takes at least so long.
+    def over_links(self, link_s_per_B: float, at_once: float = math.inf) -> tuple[Messages, Array]:
+        """Messages of nodes with a link to each neighbour, and seconds that they take of a link, at `SIZES_B`.
 
-        What keeps a node's messages apart then is the link that they share, no longer the node: different links
-        carry at once. Where messages take clearly longer than a link does, both ways at once, the node itself
-        limits them, and they stay as they are.
+        What keeps a node's messages apart then is the link that they share, no longer the node: so many different
+        links at most carry at once. A byte takes `link_s_per_B` of a link at least. Where messages take clearly
+        longer than that, both ways at once, the node itself limits them, and they stay as they are.
         """
-        bytes_s = self.between_s - self.between_s[0]
+        between_s = self.between_s - self.between_s[0]
         nominal_s = SIZES_B * link_s_per_B
-        if self.keeps_order or bytes_s[-1] * (1 + self.longer_share[-1]) > LINK_LIMITS * nominal_s[-1]:
-            return self
-        return replace(self, between_s=self.between_s - bytes_s, on_link_s=np.maximum(bytes_s, nominal_s))
+        if self.keeps_order or between_s[-1] * (1 + self.longer_share[-1]) > LINK_LIMITS * nominal_s[-1]:
+            return self, nominal_s
+        # Alone a message is no longer on its way than it was measured to be.
+        link_s = np.minimum(between_s, self.one_way_s - self.one_way_s[0])
+        kept_s = self.between_s - link_s * (1 - 1 / at_once)
+        return replace(self, between_s=kept_s), np.maximum(link_s, nominal_s)
 
     def parameters(self) -> dict[str, float | None]:
         """LogGOPS parameters: those of an empty message, and G of the largest."""

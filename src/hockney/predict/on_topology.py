@@ -21,7 +21,7 @@ from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import has_machine, machine_of
 from hockney.predict.options import MessageCosts
-from hockney.predict.place import Place
+from hockney.predict.place import NETWORK, Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_rate, format_size
@@ -59,7 +59,7 @@ class RanksOnTopology:
 
     def with_links(self, costs: MachineCosts) -> MachineCosts:
         """The costs with those of each link on the way, of which a node has one to each neighbour."""
-        return replace(costs.over_links(self.costs_per_link), link_s_per_B=self.costs_per_link)
+        return costs.with_links(self.costs_per_link)
 
     def bisection_B_per_s(self, ranks: int) -> float:
         """Of the best even split that was found of the nodes of so many ranks, one way; infinite on one node."""
@@ -99,8 +99,12 @@ class RanksOnTopology:
         if self.is_simulated(request):
             return predict_one(request, self.with_links(costs), place)
         if self.is_torus:
-            # A bound: none is nearer.
-            costs = costs.over_links(self.costs_per_link).over(1)
+            # A bound: none is nearer, and all links of a node are used.
+            costs = costs.over(1)
+            far, links = costs.messages.get(NETWORK), 2 * len(self.among.links.network.shape)
+            if far is not None:
+                bounded, _ = far.over_links(self.costs_per_link, links)
+                costs = replace(costs, messages={**costs.messages, NETWORK: bounded})
         # Ranks that are all on nodes of their own are equally far apart: one may stand for all.
         is_alone = len(set(place.node)) == ranks
         row = (
@@ -141,8 +145,8 @@ class RanksOnTopology:
     def words(self) -> str:
         """The same, with what is simulated of it."""
         return (
-            f"{self.where}. Up to {MOST_LINKED:,.0f} messages on a torus share each link, of which a node uses "
-            "all at once; for more, and on other networks, the bisection gives a lower bound"
+            f"{self.where}. A node uses all of its links at once. Up to {MOST_LINKED:,.0f} messages on a torus "
+            "share each link; for more, and on other networks, the bisection gives a lower bound"
         )
 
 

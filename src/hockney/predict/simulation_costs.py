@@ -86,6 +86,8 @@ def source(
             costs = costs.alike(ranks)
             return costs, None, costs.described(given, list(costs.messages)), warnings
         costs = replace(costs, node_s_per_B=node_s_per_B or costs.node_s_per_B, link_s_per_B=link_s_per_B)
+        if sharing.links and sharing.links.torus:
+            costs = costs.with_links(link_s_per_B)
         costs.check_network(on_nodes, ranks)
         warnings += costs.assumptions(on_nodes, ranks)
         return costs, on_nodes, costs.described(given, [NETWORK - 1, NETWORK]), warnings

@@ -227,7 +227,7 @@ def predict_grids(
 
     if runs is not None:
         try:
-            surroundings = calibrate(runs_of(runs.records), surroundings, progress)
+            surroundings = calibrate(runs_of(runs.records), surroundings.by_runs(), progress)
         except RequestError as error:
             warnings.append(f"communication is not calibrated: {error.message}")
     alone = _alone(step_on, surroundings, iterations)

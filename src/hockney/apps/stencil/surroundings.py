@@ -80,6 +80,10 @@ class Surroundings:
         )
         return [float(of_level) for of_level in result.finish_s.reshape(len(phases), -1).max(axis=1)]
 
+    def by_runs(self) -> Surroundings:
+        """The same without what a topology says of its links: runs say what they take."""
+        return replace(self, costs=replace(self.costs, link_s_per_B=0.0, has_link_to_each=False))
+
     def assumes_network(self, ranks: int) -> bool:
         """Whether so many ranks send messages between nodes whose costs were given, not measured."""
         return self.costs.assumes_network(self.place(ranks), ranks)
