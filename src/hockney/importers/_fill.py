@@ -38,8 +38,9 @@ def fill(records: RecordColumns, table: NDArray[np.intp], around: Sequence[Aroun
         numbers = _numbers(of_table, name, table)
         frame[name] = frame[name].fillna(numbers.mask(some_idle & numbers.ne(1).fillna(value=True)))
     pairs = ((frame["locality"] == "") & (frame["ranks"] == 2)).fillna(value=False).astype(bool)
-    has_even_nodes = frame["ppn"].isna() & frame["ranks"].mod(frame["nodes"]).eq(0)
-    frame["ppn"] = frame["ppn"].mask(has_even_nodes.fillna(value=False), frame["ranks"] // frame["nodes"])
+    # On several nodes ranks may be many on the first and few on the last.
+    are_plain = frame["ppn"].isna() & (frame["nodes"].eq(1) | frame["nodes"].eq(frame["ranks"]))
+    frame["ppn"] = frame["ppn"].mask(are_plain.fillna(value=False), frame["ranks"] // frame["nodes"])
     frame["locality"] = frame["locality"].astype(object).mask(pairs, given.locality or "").astype("category")
 
 
