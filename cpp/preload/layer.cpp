@@ -140,7 +140,8 @@ void begin_layer() {
                          lack.c_str());
         return;
     }
-    // A child is no rank: it has no part in what its parent notes.
+    // A child by fork() is no rank: it has no part in what its parent notes. system(), popen(), posix_spawn()
+    // and vfork() ask no handlers.
     pthread_atfork(nullptr, [] { ++forks; }, [] { trace::is_on = is_active = false; });
     learn_types();
     Channel::open();

@@ -29,6 +29,7 @@ ALIKE = (
     "repeat",
     "repeat_echo",
     "repeat_dates",
+    "repeat_comments",
     "hosts_alone",
     "benchmarks_own_comments",
     "allocations",

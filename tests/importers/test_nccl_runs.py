@@ -74,6 +74,6 @@ def test_the_program_is_that_of_a_line_or_of_a_folder() -> None:
     provider = "libfabric:7:core:ofi_register_provider():468<info> registering provider: ofi_hook_perf (115.20)\n"
     text = "+ ./reduce_perf\n" + provider + HEAD + devices(2) + COLUMNS + ROW
     assert {r.operation for r in read_text(text, path="job.out").records} == {"reduce"}
-    assert {r.operation for r in read_text(HEAD + COLUMNS + ROW, path="allreduce/nodes_2/job.out").records} == {
-        "allreduce"
-    }
+    for folder, operation in (("allreduce", "allreduce"), ("all_reduce", "allreduce"), ("reduced_power", None)):
+        records = read_text(HEAD + COLUMNS + ROW, path=f"{folder}/nodes_2/job.out").records
+        assert {r.operation for r in records} == {operation} - {None}

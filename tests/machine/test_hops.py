@@ -12,6 +12,7 @@ from tests.command_line import succeeded
 from tests.factories import campaign as campaign_of
 from tests.factories import record
 
+from hockney.api.campaign import Campaign as MeasuredCampaign
 from hockney.machine.hops import hops_effects
 from hockney.network.topologies.base import parse_spec
 from hockney.records.contents import Contents, read
@@ -98,6 +99,12 @@ def test_one_distance_is_said_to_tell_nothing(campaign: Path) -> None:
     (effect,) = hops_effects(read(campaign), parse_spec("complete:8"))
     assert effect.parameters == {}
     assert "1 hops apart" in effect.not_identified["per_hop_s"]
+
+
+def test_hosts_that_are_fewer_than_the_nodes_are_named(campaign: Path) -> None:
+    fitted = [MeasuredCampaign.open(campaign).fitted(f"torus:{nodes}") for nodes in (8, 12)]
+    said = [" ".join(machine.provenance.warnings) for machine in fitted]
+    assert ["8 hosts are taken to be the first of the 12 nodes" in text for text in said] == [False, True]
 
 
 def test_a_table_has_no_hosts(tmp_path: Path) -> None:

@@ -91,6 +91,11 @@ class Campaign:
         if network is not None:
             machine.topology = network.spec
             machine.effects += hops_effects(contents, network)
+            if 0 < (hosts := len(hosts_of(contents.launches))) < network.nodes:
+                machine.provenance.warnings.append(
+                    f"{hosts} hosts are taken to be the first of the {network.nodes} nodes, "
+                    "in the order of their names"
+                )
         return machine
 
     def evaluate(self, operation: str = "pingpong", **options: Any) -> Evaluation:

@@ -125,6 +125,8 @@ def submit(path: Path, name: str, system: str, folder: Path, after: str = "") ->
             capture_output=True,
             text=True,
             timeout=COMMAND_LIMIT_S,
+            # Not what this process was told alone.
+            env=dict(os.environ),
             check=False,
         )
     except FileNotFoundError:

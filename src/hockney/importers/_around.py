@@ -175,7 +175,8 @@ class _Surroundings:
     def _heading(self, level: int, text: str, where: str) -> None:
         """A heading ends those of its level and below; names of tests alone and numbers of runs say nothing."""
         plain = _LINE["passes"].sub(" ", text)
-        facts, left = ({}, plain) if level == _COMMENT else said_by(plain, where)
+        is_comment = level == _COMMENT
+        facts, left = ({}, _LINE["hosts"].sub(" ", plain)) if is_comment else said_by(plain, where)
         label = PROGRAM.sub(" ", left)
         label = left if _LINE["fillers"].sub("", label) else ""
         if level < _MARKED or label or facts:

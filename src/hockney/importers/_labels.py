@@ -73,7 +73,11 @@ def settings_apart(frame: pd.DataFrame, table: NDArray[np.intp], around: Sequenc
     names: dict[str, None] = {}
     for tables in set(shared):
         every = {name: None for number in tables for name in said[number]}
-        names |= {name: None for name in every if len({said[number].get(name) for number in tables}) > 1}
+        for name in every:
+            values = {said[number].get(name) for number in tables}
+            # A launcher without its folder may be the same.
+            if len(values - ({None} if name == "launcher" else set())) > 1:
+                names[name] = None
     return [", ".join(_spoken(name, of[name]) for name in names if name in of) for of in said]
 
 

@@ -81,7 +81,7 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
             settings["buffers"] = Fact(buffers, where, buffers)
     for name, folder in (("launcher", launch["folder"]), ("program", program and program[0].rpartition("/")[0])):
         if folder and "$" not in folder:
-            settings[name] = Fact(folder, where, folder)
+            settings[name] = Fact(_LAUNCH["of_job"].sub("*", folder.rstrip("/")), where, folder)
     facts = {name: fact for name in (*COUNTS, "mapping") if (fact := _joined(name, parts))}
     name = next(filter(None, program.groups())) if program else ""
     return LaunchText(facts, settings, name.lower(), {"#": 0, "+": 2}.get(text.lstrip()[:1], 1))

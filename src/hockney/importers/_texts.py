@@ -37,11 +37,13 @@ LINE = {
     # a line that fetches or unpacks a library, which need not be the one that runs
     "fetching": r"(?:&& *|RUN +|[$#] +)*(?:cd|rm|wget|curl|tar|git|mv|cp|ADD|COPY|(?:apt|apt-get|yum|dnf|spack|conda|brew) install)\b|.*(?:\.(?:tar|tgz|zip|rpm|deb)|(?:build|install|download)ing)\b",
     # times and numbers of repetitions, which say nothing of how was measured
-    "passes": r"(?i)\w{3} \w{3} +\d+ [\d:]+.*|\d{4}-\d\d-\d\d\S*|\d+:\d\d\S*|\b(?:run|rep\w*|iter\w*|trial|round|pass) *#?\d+",
+    "passes": r"(?i)\w{3} \w{3} +\d+ [\d:]+.*|\d{4}-\d\d-\d\d\S*|\d+:\d\d\S*|\b(?:run|rep\w*|iter\w*|trial|round|pass|attempt|try|seed|measurement) *#?\d+",
+    # names of hosts in a comment
+    "hosts": r"(?i)\b(?:nodes?|nodelist|hosts?)[ :=]+(?!ppn|np\d|ranks?|procs?|tasks?)[a-z]{2}[\w.-]*\d\S*(?:\s+[a-z][\w.-]*\d\S*)*",
     # words of a heading that say nothing of how was measured
     "fillers": r"(?i)\b(?:a|an|and|at|begin|benchmarks?|by|for|from|in|mpi|now|of|on|over|per|results?|run|running|start|starting|tests?|testing|the|to|using|with|echo|osu|imb|latency|bandwidth|bw|size|of|done|job|log|output|line)\b|[\W_]",
     # variables that differ from run to run
-    "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
+    "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|attempt|try|measurement|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
     # a variable and its value
     "assignment": r"""(?<![\w$-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;"']*)""",
 }
@@ -139,6 +141,8 @@ LAUNCH = {
     "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
     # a benchmark without a launcher, its variables before it
     "alone": r"(?P<before>(?:\S*[$#%>+❯]\s+)*(?:[A-Za-z_]\w*=\S*\s+)+)(?P<folder>)(?P<name>)(?P<after>(?:[\w./~-]*/)?(?:(?:osu|omb)_\w+|IMB-\w+|[a-z_]+_perf(?:_mpi)?)(?:\s.*)?)$",
+    # a part of a path that is a job's own
+    "of_job": r"(?i)(?<![^/])(?:(?:job|tmp|scratch)[^/]*|\d+)(?![^/])",
     # a program that starts the benchmark, whose options are not the launcher's
     "starter": r"(?<!\S)(?:[\w./~-]*/)?(taskset|numactl|hwloc-bind|env|nice|(?:ba|z)?sh|singularity|apptainer|podman\S*|docker|sarus|shifter|perf|strace|valgrind|nsys|likwid-\S+|\S+\.sh)(?!\S)(.*)",
     # an option and its value

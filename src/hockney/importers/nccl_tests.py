@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 from hockney.importers._lines import Prefix, TextLine, is_number, is_size
@@ -167,10 +167,13 @@ class _NcclReader(TableReader[_NcclTable]):
 
 
 def _of_names(path: Path) -> str:
-    """The program or longest operation that the name of the file, or of a folder, has: `allreduce_8gpus.txt`."""
+    """The program or longest operation in a file's name, `allreduce_8gpus.txt`, or words of a folder's."""
     for name in reversed(path.parts[-3:]):
-        words = letters(name.partition(".")[0])
-        if found := program(name) or max((known for known in OPERATIONS if known in words), key=len, default=""):
+        stem = name.partition(".")[0]
+        words = re.findall("[a-z]+", stem.lower())
+        phrases = {"".join(words[first:end]) for first, end in combinations(range(len(words) + 1), 2)}
+        said = letters(stem) if name == path.name else phrases
+        if found := program(name) or max((known for known in OPERATIONS if known in said), key=len, default=""):
             return found
     return ""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_serializer
 
 View = Literal["asymptotic", "dominant", "bounded", "exact"]
 VIEWS: tuple[View, ...] = get_args(View)
@@ -115,11 +115,18 @@ class Views(BaseModel):
         default_factory=list, description="what it lies between, whatever is not known"
     )
     exact: list[Statement] = Field(default_factory=list, description="every parameter, one statement a regime")
+    _written: tuple[View, ...] = PrivateAttr(VIEWS)
 
     def of(self, view: View) -> list[Statement]:
         """The statements of one view."""
         return list(getattr(self, view))
 
     def only(self, chosen: Sequence[View]) -> Views:
-        """The chosen views; the others are empty."""
-        return Views(**{view: self.of(view) for view in chosen})
+        """The chosen views; the others are empty, and not written."""
+        views = Views(**{view: self.of(view) for view in chosen})
+        views._written = tuple(chosen)
+        return views
+
+    @model_serializer
+    def _as_written(self) -> dict[View, list[Statement]]:
+        return {view: self.of(view) for view in VIEWS if view in self._written}

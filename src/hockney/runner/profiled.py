@@ -129,7 +129,7 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
         warn("note: not seen are %s", notes.unseen)
     if notes.began:
         calls_of = ", ".join(f"{name}: {counted(calls, 'call')}" for name, calls in notes.began.items())
-        warn("note: not seen are processes that the program began itself (%s)", calls_of)
+        warn("note: not seen are processes that the program began itself by %s", calls_of)
     if notes.left_out_calls:
         warn(
             "note: %d calls (%s) are left out: a process notes so many kinds of calls and no more",
@@ -168,7 +168,11 @@ def _read(lines: Iterable[str]) -> _Notes:
         elif kind == "unseen":
             notes.unseen = words[0]
         elif kind == "began":
-            notes.began[words[0]] += int(words[1])
+            calls = int(words[1])
+            if words[0] == "fork()":
+                notes.began[words[0]] += calls
+            else:  # All ranks of a communicator spawn together.
+                notes.began[words[0]] = max(notes.began[words[0]], calls)
         elif kind == "left":
             notes.left_out_calls += int(words[0])
             notes.left_out_s += int(words[1]) * _S

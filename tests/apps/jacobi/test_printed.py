@@ -12,12 +12,13 @@ from hockney.apps.jacobi.printed import WeakScalingCase, predict_formula
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.errors import RequestError
 
-CASE = WeakScalingCase(subdomain=10, serial_time_s=1.0, latency_s=1e308, bandwidth_B_per_s=1e30)
 
-
-def test_times_out_of_range_are_refused() -> None:
-    with pytest.raises(RequestError, match="out of range"):
-        predict_formula(CASE, Grid(2, 2, 1))
+@pytest.mark.parametrize(
+    "numbers", [(10, 1.0, 1e308, 1e30), (10, 0.0, 0.0, 1e9), (10, 1.0, 0.0, 0.0), (-1, 1.0, 0.0, 1e9)]
+)
+def test_numbers_of_no_machine_are_refused(numbers: tuple[int, float, float, float]) -> None:
+    with pytest.raises(RequestError, match=r"out of range|no machine"):
+        predict_formula(WeakScalingCase(*numbers), Grid(2, 2, 1))
 
 
 INPUTS = tomllib.loads((Path(__file__).parents[3] / "bench" / "exercises" / "inputs.toml").read_text("utf-8"))

@@ -72,7 +72,8 @@ def test_strong_and_weak_scaling() -> None:
 
 
 def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
-    wanted = JacobiStudy(ranks=(2,), cells=Extents(8, 8, 8))
+    wanted = JacobiStudy(ranks=(2,), cells=None)
+    assert cells_asked(wanted) == [(200, 200, 200)]
     bounds = [next(wanted.requests(is_simulated=simulated))[1]["bound"] for simulated in (False, True)]
     assert bounds == [1, 0]
 

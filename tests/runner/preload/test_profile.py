@@ -166,7 +166,7 @@ FORKS = mpi_program(
 @pytest.mark.one_mpi
 def test_a_program_that_forks_is_named(mpi: Mpi, tmp_path: Path) -> None:
     done = watched(mpi, tmp_path, 2, compiled(mpi, tmp_path, FORKS))[1]
-    assert "note: not seen are processes that the program began itself (fork: 6 calls)" in done.stderr
+    assert "note: not seen are processes that the program began itself by fork(): 6 calls" in done.stderr
 
 
 @pytest.mark.one_mpi

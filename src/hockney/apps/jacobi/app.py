@@ -50,7 +50,7 @@ class JacobiStudy(StencilStudy):
     @classmethod
     def _with_cells(cls, given: Any) -> Any:
         usual = {} if given.get("subdomain") else {"cells": parse_cells(USUAL_CELLS)}
-        return {**usual, **given}
+        return {**usual, **{name: value for name, value in given.items() if value is not None}}
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:

@@ -56,7 +56,11 @@ class PrintedPrediction:
 
 
 def predict_formula(case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
-    """The sweep of `case` on `grid`; RequestError where the numbers leave the range of doubles."""
+    """The sweep of `case` on `grid`; RequestError where the numbers are none, or leave the range of doubles."""
+    if min(case.subdomain, case.serial_time_s, case.bandwidth_B_per_s) <= 0 or case.latency_s < 0:
+        raise RequestError(
+            f"no machine is like {case}", "the subdomain, the serial time and the bandwidth are more than 0"
+        )
     k = 2 * grid.directions
     halo_B = 16 * k * case.subdomain**2
     halo_s = halo_B / case.bandwidth_B_per_s + k * case.latency_s
