@@ -59,7 +59,8 @@ def predict_formula(case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
     """The sweep of `case` on `grid`; RequestError where the numbers are none, or leave the range of doubles."""
     if min(case.subdomain, case.serial_time_s, case.bandwidth_B_per_s) <= 0 or case.latency_s < 0:
         raise RequestError(
-            f"no machine is like {case}", "the subdomain, the serial time and the bandwidth are more than 0"
+            "subdomain, serial time and bandwidth must be positive, and the latency not negative",
+            "say what was measured",
         )
     k = 2 * grid.directions
     halo_B = 16 * k * case.subdomain**2

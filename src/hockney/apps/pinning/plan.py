@@ -116,7 +116,7 @@ class PinningPlan:
 def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> PinningWish:
     """A checked wish; `spread` is a word or CPUs as `0,14`; RequestError for unknown words, counts below 1."""
     if min(ranks, threads, nodes) < 1:
-        raise RequestError(f"{ranks} ranks x {threads} threads on {nodes} nodes are none", "each is 1 or more")
+        raise RequestError("a placement has at least one rank, thread and node", "ask for one or more of each")
     if spread[:1].isdecimal():
         return _listed(ranks, threads, spread, nodes)
     if spread not in SPREADS:
