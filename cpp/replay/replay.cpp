@@ -49,6 +49,11 @@ std::uint32_t ReplayWriter::label(Rank& mine, std::uint32_t site, std::int32_t c
     return mine.label = known.first->second;
 }
 
+// What a rank sends itself is copied when it is sent, and crosses nothing.
+bool ReplayWriter::is_own(int rank, const Rank& mine, std::int32_t communicator, const End& end) {
+    return mine.reader.communicator(communicator).world(end.peer) == rank;
+}
+
 Act ReplayWriter::message(int rank, const Rank& mine, std::int32_t communicator, const End& end,
                           bool is_send) {
     const Communicator& place = mine.reader.communicator(communicator);
@@ -59,6 +64,10 @@ Act ReplayWriter::message(int rank, const Rank& mine, std::int32_t communicator,
 
 Act ReplayWriter::send(int rank, Rank& mine, std::int32_t communicator, const End& end, std::uint8_t mode,
                        std::vector<Act>& acts) {
+    if (is_own(rank, mine, communicator, end)) {
+        acts.emplace_back(-1, 0, mine.label, sizes_.index(end.bytes), Op::copy);
+        return {-1, 0, mine.label, 0, Op::finish};
+    }
     Act act = message(rank, mine, communicator, end, true);
     act.size = sizes_.index(end.bytes, {1, mode == trace::synchronous}) & most_sizes;
     act.op = Op::send;
@@ -70,7 +79,8 @@ Act ReplayWriter::send(int rank, Rank& mine, std::int32_t communicator, const En
 // Its size is the sender's business.
 Act ReplayWriter::post(int rank, Rank& mine, std::int32_t communicator, const End& end,
                        std::vector<Act>& acts) {
-    if (was_probed(rank, mine, communicator, end)) return {-1, 0, mine.label, 0, Op::finish};
+    if (was_probed(rank, mine, communicator, end) || is_own(rank, mine, communicator, end))
+        return {-1, 0, mine.label, 0, Op::finish};
     Act act = message(rank, mine, communicator, end, false);
     act.op = Op::post;
     if (rendezvous_) acts.push_back(act);
@@ -94,7 +104,7 @@ void ReplayWriter::probe(int rank, Rank& mine, const TraceEvent& event, std::vec
     if (!is_known) {
         Act act = post(rank, mine, event.communicator, event.in, acts);
         overtake(mine, act);
-        acts.push_back(act);
+        if (act.op == Op::receive) acts.push_back(act);
     }
     if (event.kind == trace::mprobe) return;
     const Communicator& place = mine.reader.communicator(event.communicator);

@@ -78,6 +78,7 @@ class ReplayWriter {
     void take(int rank, Rank& mine, const TraceEvent& event, std::vector<Act>& acts);
     void compute(Rank& mine, const TraceEvent& event, std::vector<Act>& acts);
     std::uint32_t label(Rank& mine, std::uint32_t site, std::int32_t communicator);
+    static bool is_own(int rank, const Rank& mine, std::int32_t communicator, const End& end);
     Act message(int rank, const Rank& mine, std::int32_t communicator, const End& end, bool is_send);
     // Each returns what is waited for.
     Act send(int rank, Rank& mine, std::int32_t communicator, const End& end, std::uint8_t mode,

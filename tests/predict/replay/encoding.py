@@ -213,9 +213,17 @@ KB = 1001
 """Bytes that take 11 µs."""
 
 
-def costs(waits_above_B: float | None = None, overhead_s: float = 0.0, behind_s: float | None = None) -> Costs:
+def costs(
+    waits_above_B: float | None = None,
+    overhead_s: float = 0.0,
+    behind_s: float | None = None,
+    copy_s_per_B: float = 0.0,
+) -> Costs:
     """Of a message of n B: 10 + (n − 1)/1000 µs."""
-    of_all = LoggopsParameters(10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B).at([0])
+    message = LoggopsParameters(
+        10 * US, overhead_s, 0.0, 1e-9, rendezvous_above_B=waits_above_B, copy_s_per_B=copy_s_per_B
+    )
+    of_all = message.at([0])
     if behind_s is not None:
         of_all.messages[0][TERMS.index("behind")] = ([0.0], [behind_s])
         of_all.messages[0][TERMS.index("node_link")] = per_byte(1e-9)
@@ -230,13 +238,14 @@ def played(
     asked: Mapping[str, str] | None = None,
     overhead_s: float = 0.0,
     behind_s: float | None = None,
+    copy_s_per_B: float = 0.0,
 ) -> Simulated:
     trace = Recording(str(write(folder / "run.trace", ranks)))
     chosen = Algorithms("", 1, asked or {}, lambda *_: None)
     replay = Replay(
         trace, [chosen.served(call).parts for call in RecordedRun(folder, trace).calls], uses_cpu=trace.has_cpu
     )
-    curves = costs(waits_above_B, overhead_s, behind_s).curves()
+    curves = costs(waits_above_B, overhead_s, behind_s, copy_s_per_B).curves()
     levels = np.zeros((0, 0), np.int32)
     network = Network(node_of_rank=[] if behind_s is None else range(len(ranks)))
     return _core.simulate([replay], curves, levels=levels, network=network, trace=True)

@@ -39,6 +39,20 @@ def test_what_the_layer_takes_is_taken_off_and_the_processor_counts(tmp_path: Pa
     assert [wall_s for _, wall_s, _ in trace.per_rank] == pytest.approx([5 * US, 0])
 
 
+def test_what_a_rank_sends_itself_is_copied_and_crosses_nothing(tmp_path: Path) -> None:
+    """However it is received, and though a message of that size would wait for its receiver."""
+    (a,) = traces(1)
+    early = a.irecv(None, KB)
+    sent = a.isend(0, KB)
+    a.wait((early, 0, 0), sent)
+    a.sendrecv(0, KB, 0, KB)
+    again = a.isend(0, KB)
+    a.probe(0)
+    a.recv(0, KB)
+    a.wait(again)
+    assert finish_us(tmp_path, [a], waits_above_B=100, copy_s_per_B=2e-9) == pytest.approx([3 * 2e-3 * KB])
+
+
 def test_receives_are_waited_for_together(tmp_path: Path) -> None:
     """In the order in which their messages come, whatever the order of the requests."""
     a, b, c = traces(3)
