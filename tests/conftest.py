@@ -39,11 +39,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 gc.set_threshold(20_000)
 # Ranks of MPICH that share cores take whole time slices to wait for each other: here a wait that is not over soon
 # sleeps for a microsecond. Open MPI 5 waits a second in MPI_Init for libfabric, which carries no message within a
-# node. `make test-all` has both as users do.
+# node, neither as a BTL nor as an MTL. `make test-all` has both as users do.
 if "HOCKNEY_TEST_ALL" not in os.environ:
     os.environ.setdefault("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1")
     os.environ.setdefault("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "100")
     os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+    os.environ.setdefault("OMPI_MCA_mtl", "^ofi")
 # Workers of pytest-xdist have it from nobody's terminal.
 os.environ.pop("COLUMNS", None)
 

@@ -58,6 +58,17 @@ class Parser:
 parsers: Registry[Parser] = Registry("parser", "tests.fuzz.parsers", "")
 
 
+def reading(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], str]:
+    """A first check that reads an input from the file of this name."""
+
+    def stored(data: bytes, folder: Path) -> str:
+        (folder / name).write_bytes(data)
+        read(folder / name)
+        return name
+
+    return stored
+
+
 @dataclass(frozen=True)
 class Failure:
     """`place`: the exception and the innermost line of ours, the same for all inputs that fail alike."""

@@ -60,26 +60,27 @@ def line(frame, event, _):
 sys.settrace(line)
 %s
 sys.settrace(None)
-print("\\nlines:", lines)
+print("\\nlines:", lines, *sys.modules)
 """
 MOST_MODULES, MOST_LINES = 3.4, 6.0
 """Times as many as `import numpy` loads and executes; the time is that of bench/startup."""
 
 
-def hockney(*words: str, code: str = CALL) -> set[str]:
+def printed(code: str, *words: str) -> str:
+    """What a program prints that succeeds."""
+    return captured([sys.executable, "-c", code, *words], check=True).stdout
+
+
+def hockney(*words: str) -> set[str]:
     """The modules that are loaded at the end of a call that succeeds."""
-    return set(printed(code + "\nprint('\\nmodules:', *sys.modules)", *words).rpartition("modules:")[2].split())
-
-
-def lines(code: str, *words: str) -> int:
-    """How many lines of Python a program executes."""
-    return int(printed(COUNTED % code, *words).rpartition("lines:")[2])
+    return set(printed(CALL + "\nprint('\\nmodules:', *sys.modules)", *words).rpartition("modules:")[2].split())
 
 
 @cache
-def printed(code: str, *words: str) -> str:
-    """What a program prints that succeeds: that of numpy is asked for again and again."""
-    return captured([sys.executable, "-c", code, *words], check=True).stdout
+def counted(code: str, *words: str) -> tuple[set[str], int]:
+    """The modules that are loaded at the end of a program, and how many lines of Python it executes."""
+    lines, *modules = printed(COUNTED % code, *words).rpartition("lines:")[2].split()
+    return set(modules), int(lines)
 
 
 def late(code: str) -> list[str]:
@@ -182,10 +183,11 @@ def test_a_call_loads_and_executes_little_beyond_its_answer(words: tuple[str, ..
         "scipy.optimize._optimize",
         "pyarrow.lib",
     }
-    loaded = hockney(*words)
+    loaded, lines = counted(CALL, *words)
     assert not loaded & bodies
-    assert len(loaded) <= MOST_MODULES * len(hockney(code="import numpy, sys"))
-    assert lines(CALL, *words) <= MOST_LINES * lines("import numpy")
+    of_numpy, lines_of_numpy = counted("import numpy")
+    assert len(loaded) <= MOST_MODULES * len(of_numpy)
+    assert lines <= MOST_LINES * lines_of_numpy
 
 
 def test_a_late_library_is_whole_once_it_is_used() -> None:

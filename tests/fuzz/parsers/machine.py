@@ -5,11 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from tests.fuzz.mutation import Json
-from tests.fuzz.parser import Parser, parsers
+from tests.fuzz.parser import Parser, parsers, reading
 from tests.fuzz.parsers.campaign import INPUTS
 
 from hockney.machine.file import load
@@ -39,19 +38,11 @@ def _thinned(part: dict[str, Any]) -> dict[str, Any]:
     return part | {"points": points[:MOST_POINTS]} if isinstance(points, list) else part
 
 
-def read(data: bytes, folder: Path) -> str:
-    """The machine, checked."""
-    path = folder / "m.json"
-    path.write_bytes(data)
-    load(path)
-    return path.name
-
-
 parsers.register("machine")(
     Parser(
         seeds,
         Json(),
-        read,
+        reading("m.json", load),
         (
             *(
                 "show FILE",

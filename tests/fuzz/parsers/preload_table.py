@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.fuzz.mutation import Json
-from tests.fuzz.parser import Parser, parsers
+from tests.fuzz.parser import Parser, parsers, reading
 
 from hockney.records.preload_table import load
 from hockney.runner.preload import rules_text
@@ -23,12 +22,7 @@ def seeds() -> Sequence[bytes]:
     return [whole, b'{"schema_version": 1, "rules": []}']
 
 
-def read(data: bytes, folder: Path) -> str:
-    """The table, and what the layer would be told."""
-    path = folder / "t.json"
-    path.write_bytes(data)
-    rules_text(load(path))
-    return path.name
-
-
-parsers.register("preload_table")(Parser(seeds, Json(), read, turn=5))
+parsers.register("preload_table")(
+    # What the layer would be told, too.
+    Parser(seeds, Json(), reading("t.json", lambda path: rules_text(load(path))), turn=5)
+)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.fuzz.mutation import Json
-from tests.fuzz.parser import Parser, parsers
+from tests.fuzz.parser import Parser, parsers, reading
 
 from hockney.records.profile import load
 
@@ -27,19 +26,11 @@ def seeds() -> Sequence[bytes]:
     ]
 
 
-def read(data: bytes, folder: Path) -> str:
-    """The profile."""
-    path = folder / "p.json"
-    path.write_bytes(data)
-    load(path)
-    return path.name
-
-
 parsers.register("profile")(
     Parser(
         seeds,
         Json(),
-        read,
+        reading("p.json", load),
         (
             "predict FILE --machine orfeo_thin --json",
             "predict FILE --machine orfeo_thin --ranks 64",

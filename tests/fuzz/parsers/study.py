@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.fuzz.mutation import Text
-from tests.fuzz.parser import Parser, parsers
+from tests.fuzz.parser import Parser, parsers, reading
 
 from hockney.studies.files import FOLDER, load
 
@@ -16,19 +15,11 @@ def seeds() -> Sequence[bytes]:
     return [path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))]
 
 
-def read(data: bytes, folder: Path) -> str:
-    """The study, checked."""
-    path = folder / "s.toml"
-    path.write_bytes(data)
-    load(path)
-    return path.name
-
-
 parsers.register("study")(
     Parser(
         seeds,
         Text(),
-        read,
+        reading("s.toml", load),
         ("study FILE --dry-run --ranks 2 --json", "study FILE --dry-run --ranks 3 --quick --map-by core,node"),
         each=4,
         turn=5,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.fuzz.mutation import Json
-from tests.fuzz.parser import Parser, parsers
+from tests.fuzz.parser import Parser, parsers, reading
 from tests.fuzz.parsers.campaign import INPUTS
 
 from hockney.machine.system import SHIPPED, load_system
@@ -17,20 +16,12 @@ def seeds() -> Sequence[bytes]:
     return [path.read_bytes() for path in (*sorted(SHIPPED.glob("*.json")), INPUTS / "cluster.json")]
 
 
-def read(data: bytes, folder: Path) -> str:
-    """The system, checked."""
-    path = folder / "s.json"
-    path.write_bytes(data)
-    load_system(path)
-    return path.name
-
-
 _MAPPED = ("", "--mapping core", "--mapping node")
 parsers.register("system")(
     Parser(
         seeds,
         Json(),
-        read,
+        reading("s.json", load_system),
         tuple(
             f"{command} {mapping} --system FILE --json"
             for mapping in _MAPPED

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.fuzz.mutation import Format, Table, Text
-from tests.fuzz.parser import Parser, parsers
+from tests.fuzz.parser import Parser, parsers, reading
 from tests.fuzz.parsers.campaign import INPUTS
 
 from hockney.apps.pinning import topology
@@ -27,13 +27,7 @@ def _file(
     of: Format | None = None,
     turn: int = 15,
 ) -> None:
-    def read_stored(data: bytes, folder: Path) -> str:
-        path = folder / file
-        path.write_bytes(data)
-        read(path)
-        return file
-
-    parsers.register(name)(Parser(lambda: seeds, of or Text(), read_stored, commands, each=16, turn=turn))
+    parsers.register(name)(Parser(lambda: seeds, of or Text(), reading(file, read), commands, each=16, turn=turn))
 
 
 _LSCPU = b"# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n0,0,0,0,,0,0,0,0\n1,1,0,0,,1,1,1,0\n"
