@@ -50,14 +50,14 @@ def test_a_program_within_the_bound_drops_nothing(mpi: Mpi, tmp_path: Path) -> N
 
 
 def test_all_communicators_together_keep_no_more_than_so_much(mpi: Mpi, tmp_path: Path) -> None:
-    """16 schedules of 8,192 pieces, of more than a MB each; the places of a communicator take some 50 kB."""
+    """Eight schedules of 8,192 pieces, of more than a MB each; the places of a communicator take some 50 kB."""
     program = compiled(mpi, tmp_path, "heavy.c")
-    said, done = under(mpi, tmp_path, BYTE_BY_BYTE, 2, program, "16", KEPT="4194304")
+    said, done = under(mpi, tmp_path, BYTE_BY_BYTE, 2, program, "8", KEPT="2097152")
     assert said["dropped"]["schedules"] > 0
-    assert said["dropped"]["most_B"] == 4 * 2**20
+    assert said["dropped"]["most_B"] == 2 * 2**20
     grown = re.search(r"grown (\d+)", done.stderr)
     assert grown, done.stderr
-    assert 0 < int(grown[1]) < 6 * 2**20
+    assert 0 < int(grown[1]) < 4 * 2**20
 
 
 def test_threads_drop_each_others_schedules(mpi: Mpi, tmp_path: Path) -> None:
