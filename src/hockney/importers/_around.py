@@ -84,10 +84,14 @@ def around_tables(path: Path, lines: Sequence[TextLine], title: re.Pattern[str])
 
 @dataclass
 class _Stretch:
-    """Launch lines, and the tables below them: place, title, what is said, settings, the job's header."""
+    """Launch lines, and the tables below them: place, title, what is said, settings, the job's header.
+
+    `at_once`: the launches ran side by side, so that their tables may stand in any order.
+    """
 
     launches: list[LaunchText] = field(default_factory=list)
     titles: list[tuple[int, TextLine, _Facts, _Facts, _Facts]] = field(default_factory=list)
+    at_once: bool = False
 
 
 class _Surroundings:
@@ -128,10 +132,12 @@ class _Surroundings:
             if self._parts[-1].titles or not self._is_list:
                 self._parts.append(_Stretch())
             self._parts[-1].launches.append(launch)
+            self._parts[-1].at_once |= text.endswith(" &")
             self._is_list, self._hosts = True, {}
             return
         text = _LINE["prompt"].sub("", text)
         self._is_list &= _LINE["script"].match(text) is not None
+        self._parts[-1].at_once |= text == "wait"
         self._facts(text, where)
         self._is_own |= _LINE["preamble"].match(text) is not None
         is_page = self.path.suffix == ".md" and not self._is_code
@@ -162,7 +168,10 @@ class _Surroundings:
             self._said["nodes"] = (0, Fact(nodes if ranks == len(self._hosts) else None, where, match[0]))
         if loop := re.match(r"(?:for|read|unset)\s+(\w+)", text):
             self._variables.pop(loop[1], None)
-        if _ASSIGNMENTS.fullmatch(text := _LINE["startup"].sub("", text)):
+        text = _LINE["startup"].sub("", text)
+        if entry := not _LINE["noise"].match(text) and _LINE["entry"].fullmatch(text):
+            text = f"{entry[1]}={entry[2]}"
+        if _ASSIGNMENTS.fullmatch(text):
             for name, value in _LINE["assignment"].findall(text):
                 self._variables.pop(name, None)
                 if re.search("[$`]", value):
@@ -215,7 +224,7 @@ class _Surroundings:
                 launches = [*(launches or [UNSAID]), *_surest(parts[number + 1].launches)]
             for at, (place, line, said, settings, job) in enumerate(part.titles):
                 own = [launch for launch in launches if _fits(launch, line)]
-                if is_in_order and not may_follow:
+                if is_in_order and not may_follow and not part.at_once:
                     own = [launches[at]]
                 if not own and any(before.launches for before in parts[: number + 1]):
                     job = {}
@@ -238,6 +247,10 @@ def _told(where: str, said: _Facts, settings: _Facts, launches: Sequence[LaunchT
         for name, fact in own.items()
         if fact.value and name in said and said[name].value not in (None, fact.value)
     )
+    ranks = own.get("ranks")
+    if ranks and ranks.value and "ranks" in said and said["ranks"].value != ranks.value:
+        # Nodes of other ranks are not these.
+        said = {name: fact for name, fact in said.items() if name not in COUNTS}
     facts = said | {name: fact for name, fact in own.items() if fact.value or name not in said}
     total = _completed(job).get("ranks")
     is_of_job = not any(each.keys() & set(COUNTS) for each in every)

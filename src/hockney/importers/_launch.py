@@ -49,6 +49,8 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
     text = re.sub(
         r"\$\{?(\w+)\}?", lambda name: str(variables[name[1]].value) if name[1] in variables else name[0], text
     )
+    # Programs print a launch as a list of its words, too.
+    text = re.sub(r"""["'], *["']""", " ", text)
     launch = _LAUNCH["launcher"].match(text) or _LAUNCH["alone"].match(text)
     if launch is None or _LAUNCH["aside"].search(launch["after"]):
         return None

@@ -46,6 +46,8 @@ LINE = {
     "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|attempt|try|measurement|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
     # a variable and its value
     "assignment": r"""(?<![\w$-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;"']*)""",
+    # the same in a list of one word and its value
+    "entry": r"(?:- )?([A-Za-z_]\w*):\s+([^\s:]*[^\W\d_][^\s:]*|\d+)",
 }
 
 # Headings, variables, names of files and folders.
@@ -107,7 +109,7 @@ BANNER: Mapping[str, Sequence[str]] = {
 
 # A program of a benchmark, and titles of tables that are called otherwise than OSU's program, letters only.
 PROGRAM = r"(?<![\w.=-])[\w./~${}-]*?(?:(?:osu|omb)_(\w+)|(IMB-\w+)|([a-z_]+)_perf(?:_mpi)?)(?![\w./])"
-SIZES = r"-[mfzbeMgt]|-npmin|-msglog|--full"
+SIZES = r"-[mfzbeM]|-npmin|-msglog|--full"
 TITLES = {
     "latency": "",
     "bw": "bandwidth",
@@ -123,7 +125,7 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
         r"mpirun(?:_rsh|\.\w+)?|mpiexec(?:[._]\w+)?|orterun|prterun|prun|ibrun",
         {"ranks": r"--?n|--?np|--?nprocs|-c", "ppn": r"-N|--?(?:ppn|perhost|npernode)"},
     ),
-    (r"srun|yhrun|flux", {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node"}),
+    (r"srun|yhrun|flux|salloc", {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node"}),
     (r"aprun", {"ranks": r"-n", "ppn": r"-N"}),
     (
         r"jsrun",
@@ -138,9 +140,9 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
 
 LAUNCH = {
     # a launcher in a line, {} its name
-    "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
-    # a benchmark without a launcher, its variables before it
-    "alone": r"(?P<before>(?:\S*[$#%>+❯]\s+)*(?:[A-Za-z_]\w*=\S*\s+)+)(?P<folder>)(?P<name>)(?P<after>(?:[\w./~-]*/)?(?:(?:osu|omb)_\w+|IMB-\w+|[a-z_]+_perf(?:_mpi)?)(?:\s.*)?)$",
+    "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})(?:(?<!salloc)|(?=.*run\s))\s+(?P<after>.*)",
+    # a benchmark without a launcher, its variables before it or, of nccl-tests, its options behind it
+    "alone": r"(?P<before>(?:\S*[$#%>+❯]\s+)*(?:(?:[A-Za-z_]\w*=\S*\s+)+|(?=[\w./~-]*_perf(?:_mpi)?\s+-)))(?P<folder>)(?P<name>)(?P<after>(?:[\w./~-]*/)?(?:(?:osu|omb)_\w+|IMB-\w+|[a-z_]+_perf(?:_mpi)?)(?:\s.*)?)$",
     # a part of a path that is a job's own
     "of_job": r"(?i)(?<![^/])(?:(?:job|tmp|scratch)[^/]*|\d+)(?![^/])",
     # a program that starts the benchmark, whose options are not the launcher's

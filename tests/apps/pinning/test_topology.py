@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +17,39 @@ from hockney.errors import RequestError
     "text",
     [
         "2 packages x 2 numa x 4 cores x 2 threads",
+        "pack:2 numa:2 core:4 pu:2",
         "2 sockets 2 NUMA 4 core 2 thread",
         "2packages x2numa x 1 cache × 4 cores x 2 threads",
     ],
 )
 def test_one_node_in_several_words(text: str) -> None:
     assert parse(text) == regular(2, 2, 1, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "numbers"),
+    [
+        # `lstopo --of synthetic`; the numbers as `lstopo -i "…" -p` of hwloc 2.9 shows them.
+        ("Package:2 [NUMANode(memory=9)] L3Cache:1 L2Cache:2 Core:1 PU:2", (2, 1, 1, 2, 2), range(8)),
+        (
+            "Package:2 [NUMANode] L2Cache:2(size=9) Core:1 PU:2(indexes=2*4:1*2)",
+            (2, 1, 1, 2, 2),
+            (0, 4, 1, 5, 2, 6, 3, 7),
+        ),
+        ("Package:2 [NUMANode] Core:2 PU:2(indexes=0,4,2,6,1,5,3,7)", (2, 1, 1, 2, 2), (0, 4, 2, 6, 1, 5, 3, 7)),
+        (
+            "Package:2 L3Cache:2 [NUMANode] Core:1 PU:2(indexes=4*2:2*2:1*2)",
+            (2, 2, 1, 1, 2),
+            (0, 4, 2, 6, 1, 5, 3, 7),
+        ),
+        ("Package:1 Group:4 [NUMANode] L3Cache:2 L1dCache:2 Core:1 PU:1", (1, 4, 2, 2, 1), range(16)),
+        ("[NUMANode(memory=9)] Package:2 L3Cache:1 Core:4 PU:1", (2, 1, 1, 4, 1), range(8)),
+    ],
+)
+def test_what_lstopo_prints(text: str, shape: tuple[int, ...], numbers: Iterable[int]) -> None:
+    node = parse(text)
+    assert [replace(cpu, cpu=position) for position, cpu in enumerate(node.cpus)] == [*regular(*shape).cpus]
+    assert [cpu.cpu for cpu in node.cpus] == [*numbers]
 
 
 def test_what_is_shared() -> None:
@@ -55,6 +84,8 @@ def test_a_system_file() -> None:
     [
         ("", "no cores"),
         ("2 packages", "no cores"),
+        ("Core:4 PU:2(indexes=9*99999999)", "do not number its 8 CPUs"),
+        ("Core:4 PU:2(indexes=0,1)", "do not number its 8 CPUs"),
         ("4 cores x 2 packages", "inside of what it holds"),
         ("2 moons x 4 cores", "no number of known parts"),
         ("0 cores", "no number of known parts"),

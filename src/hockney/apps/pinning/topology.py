@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,8 @@ _LEVEL_OF_WORD: dict[str, Level | Literal["thread"]] = {
     "thread": "thread",
 }
 _PART = re.compile(r"(\d{1,6})\s*([a-z]+\d?)\s*(?:[x×]\s*)?")
+_HWLOC = re.compile(r"\[(numa)node\b[^]]*\]|([a-z]+?\d?)[di]?(?:node|cache)?:(\d{1,6})(?:\(([^)]*)\))?")
+_HWLOC_WORDS = {"pack": "package", "pu": "thread"}
 _HINT = "write for example '2 packages x 2 numa x 4 cores x 2 threads', or give a file of `lscpu -p`"
 
 
@@ -39,9 +42,12 @@ def here() -> NodeTopology:
 
 
 def parse(text: str) -> NodeTopology:
-    """`2 packages x 2 numa x 4 cores x 2 threads`; RequestError else. CPUs of a core have successive numbers."""
+    """`2 packages x 2 numa x 4 cores x 2 threads`, or hwloc's `lstopo --of synthetic`; RequestError else.
+
+    CPUs of a core have successive numbers, unless hwloc's `indexes` number them.
+    """
     counts: dict[str, int] = {}
-    rest = text.lower().strip()
+    rest, indexes = _of_hwloc(text.lower().strip())
     order = [*LEVELS, "thread"]
     while rest:
         match = _PART.match(rest)
@@ -56,7 +62,48 @@ def parse(text: str) -> NodeTopology:
         counts[level] = int(match[1])
     if "core" not in counts:
         raise RequestError(f"topology {text!r} has no cores", _HINT)
-    return regular(*(counts.get(level, 1) for level in order))
+    node = regular(*(counts.get(level, 1) for level in order))
+    return _numbered(node, indexes, text) if indexes else node
+
+
+def _of_hwloc(text: str) -> tuple[str, str]:
+    """A synthetic topology of hwloc (its manual, "Synthetic topologies") in our words, and the CPUs' `indexes`.
+
+    Levels that are none of ours (groups, L2) multiply the next; memory at each of them, or at caches, is a
+    domain.
+    """
+    if not _HWLOC.match(text) or _HWLOC.sub("", text).strip():
+        return text, ""
+    parts: list[str] = []
+    between, indexes = 1, ""
+    for attached, name, count, attributes in _HWLOC.findall(text):
+        word = _HWLOC_WORDS.get(name, name)
+        if attached and between == 1:
+            parts[-1:] = [part.replace("l3", "numa") for part in parts[-1:]]
+        elif attached:
+            parts.append(f"{between} numa")
+            between = 1
+        elif word in _LEVEL_OF_WORD:
+            parts.append(f"{between * int(count)} {word}")
+            between = 1
+            indexes = attributes.partition("indexes=")[2].split(" ")[0]
+        else:
+            between *= int(count)
+    return " ".join(parts), indexes
+
+
+def _numbered(node: NodeTopology, indexes: str, text: str) -> NodeTopology:
+    """The CPUs with the operating system's numbers: a list in hwloc's order, or loops `step*count:…`."""
+    total, positions = len(node.cpus), [0]
+    if re.fullmatch(r"\d+(,\d+)*", indexes):
+        numbers = [int(number) for number in indexes.split(",")]
+    else:
+        for step, count in re.findall(r"(\d{1,6})\*(\d{1,6})", indexes):
+            positions = [p + i * int(step) for i in range(min(int(count), total)) for p in positions][:total]
+        numbers = [positions.index(p) if p in positions else -1 for p in range(total)]
+    if len(numbers) != total or len({*numbers} - {-1}) != total:
+        raise RequestError(f"topology {text!r}: indexes={indexes} do not number its {total} CPUs", _HINT)
+    return NodeTopology(tuple(replace(cpu, cpu=n) for cpu, n in zip(node.cpus, numbers, strict=True)))
 
 
 def regular(packages: int, numa: int, caches: int, cores: int, threads: int = 1) -> NodeTopology:
