@@ -11,12 +11,11 @@ import pytest
 from tests.campaign.fake_campaign import fake_launch
 from tests.check.planted import Made, consistent, frame
 from tests.command_line import campaign_answer, outcome, refused, run_hockney, succeeded
+from tests.factories import VERSION_1 as MACHINE
 from tests.faults.tool import fake_launches
 
 from hockney.campaign import further
 from hockney.records import table
-
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 
 def slow(operation: str, ranks: int, size_B: int) -> float:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from tests.command_line import Run
+from tests.factories import VERSION_1 as MACHINE
 from tests.factories import verb
-
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 run = verb("diff", columns=160)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import Run, refused, succeeded
+from tests.factories import VERSION_1 as MACHINE
 from tests.factories import verb, written
 from typer.main import get_command
 
@@ -15,8 +16,6 @@ from hockney.errors import Incomplete
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.terminal import application
 from hockney.terminal.main import report
-
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 run = verb("predict")
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests import command_line
 from tests.command_line import outcome, refused
-from tests.factories import not_none
+from tests.factories import not_none, version_1
 
-from hockney.machine.file import load, save
+from hockney.machine.file import save
 from hockney.models.collectives.base import CollectiveModel
 from hockney.predict.decisions.base import decisions_for
 from hockney.records.profile import Call, Communicator, Profile, SizeCount
@@ -74,7 +74,7 @@ def test_sums_are_those_of_the_single_predictions(tmp_path: Path) -> None:
 
 
 def test_a_measured_default_comes_before_a_simulated_one(tmp_path: Path) -> None:
-    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    machine = version_1()
     points: list[dict[str, float | int | str | bool | None]] = [{"ranks": 4, "bytes": 8, "time_s": 5e-6}]
     machine.collectives = [
         CollectiveModel(operation="allreduce", algorithm="default", statistic="mean_over_ranks", points=points)

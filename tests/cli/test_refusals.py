@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import refusal
+from tests.factories import VERSION_1
 
 from hockney.records.table import HEADER
 
@@ -242,7 +243,7 @@ def test_a_wrong_request_is_refused_and_leaves_nothing(
     command: str, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copy(Path(__file__).parents[1] / "machine" / "data" / "version1.json", tmp_path)
+    shutil.copy(VERSION_1, tmp_path)
     Path("times.csv").write_text("ranks,time_s\n1,8\n2,5\n4,3.5\n8,2.75\n", encoding="utf-8")
     Path("heat.c").write_text("int main(void) {\n    int a, b, c;\n}\n", encoding="utf-8")
     Path("cut.csv").write_text(f"{','.join(HEADER)}\n{',' * 11}\n{',' * 13}\n", encoding="utf-8")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import Run
+from tests.factories import VERSION_1 as MACHINE
 from tests.factories import verb
-
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 run = verb("show")
 

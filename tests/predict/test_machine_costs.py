@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.factories import VERSION_1 as FILE
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine, load
 from hockney.predict.machine_costs import of_machine
-
-FILE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 
 def machine(*changes: dict[str, Any], others: tuple[Entry, ...] = ()) -> Machine:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
+from tests.factories import VERSION_1 as MACHINE
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, load
 from hockney.machine.select import select_entry
 from hockney.predict.message import predict_message
-
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 
 def entry(operation: str = "pingpong", **asked: str) -> Entry:

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 from tests.command_line import outcome
+from tests.factories import VERSION_1 as FILE
 
 from hockney.machine.file import EntryModes, Machine, load, save
 from hockney.machine.select import select_entry
 from hockney.predict.messages import PredictedMessages, predict_messages
 from hockney.predict.options import Message
-
-FILE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 
 @pytest.fixture

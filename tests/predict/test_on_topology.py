@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from tests.command_line import outcome
+from tests.factories import version_1
 
-from hockney.machine.file import load, save
+from hockney.machine.file import save
 
 LINK_B_PER_S = 374.5e6
 """Of Blue Gene/P's torus."""
@@ -109,7 +110,7 @@ def test_the_best_segment_is_as_good_as_any_that_is_simulated() -> None:
 
 def test_ranks_of_a_node_need_no_network(tmp_path: Path) -> None:
     """A chain that stays on a node half of the time is quicker than one that never does."""
-    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    machine = version_1()
     inside = next(entry for entry in machine.point_to_point if entry.locality == "package")
     machine.point_to_point.append(inside.model_copy(update={"locality": "node"}))
     save(machine, tmp_path / "machine.json")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.command_line import answer, outcome
+from tests.factories import VERSION_1 as MACHINE
 from tests.factories import holds
 
 from hockney.apps.cg.iterations import laws
@@ -19,7 +20,6 @@ from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.report.app_sections import Runs
 
-MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 SIZES = {100: 183, 200: 374, 400: 769}
 """Unknowns along a side of a plane, and the iterations to 1e-6 that were measured."""
 

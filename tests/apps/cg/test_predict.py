@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from tests.answers import answering
 from tests.command_line import outcome
+from tests.factories import VERSION_1 as MACHINE
 
 from hockney.apps.stencil.answer import StencilAnswer
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
-
-MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
-
 
 Run = Callable[..., tuple[int, str, str]]
 

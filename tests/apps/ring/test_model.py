@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.factories import VERSION_1 as MACHINE
 from tests.factories import not_none
 
 from hockney.apps.ring.app import OURS, TWO_LINKS
@@ -27,7 +26,6 @@ from hockney.machine.system import find_system
 from hockney.predict.network_figures import NetworkFigures
 from hockney.records.record import Locality
 
-MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 CORES = 12
 """Cores of a socket."""
 CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6

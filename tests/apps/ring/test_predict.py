@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.command_line import Run
+from tests.factories import VERSION_1 as MACHINE
 from tests.factories import verb
 
-MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 FILE = ("--machine", str(MACHINE))
 SOCKETS = (
     "--link", "0.34us,6372.991MB/s:12:0.57us,5530.801MB/s",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.factories import VERSION_1 as MACHINE
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.sum3d.model import predict_sum3d, usual_cache
@@ -72,9 +71,6 @@ def test_time_only_grows_with_the_matrix() -> None:
         predict_sum3d(Extents(n, 10, 10), Grid(2, 2, 1), "balanced", costs(), 1e10).time_s for n in (4, 8, 16)
     ]
     assert (np.diff(times) > 0).all()
-
-
-MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from tests.command_line import Run
+from tests.factories import VERSION_1 as MACHINE
 from tests.factories import verb
 
-MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 MEMORY = ("--memory-bandwidth", "10GB/s")
 
 run = verb("predict", "sum3d", "--machine", str(MACHINE))

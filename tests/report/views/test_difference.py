@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 from scipy import stats
-from tests.factories import not_none
+from tests.factories import not_none, version_1
 
-from hockney.machine.file import Entry, LaunchProvenance, Machine, Provenance, load
+from hockney.machine.file import Entry, LaunchProvenance, Machine, Provenance
 from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
@@ -17,7 +16,7 @@ from hockney.report.views.difference import difference
 from hockney.report.views.judgement import LEVEL, Measured, corrected
 from hockney.report.views.quantity import compare
 
-ONE_LAUNCH = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+ONE_LAUNCH = version_1()
 """Six entries of one library, intervals of ±5 % around the parameters and ±1 % around the points."""
 
 
