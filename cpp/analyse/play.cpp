@@ -3,24 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "../schedule/channel.hpp"
+
 namespace hockney {
 namespace {
-
-struct Channel {
-    int from, to, tag;
-    bool operator==(const Channel& other) const {
-        return from == other.from && to == other.to && tag == other.tag;
-    }
-};
-
-struct HashChannel {
-    std::size_t operator()(const Channel& c) const {
-        std::uint64_t mixed = static_cast<std::uint64_t>(c.from) * 0x9E3779B97F4A7C15ULL;
-        mixed = (mixed ^ static_cast<std::uint64_t>(c.to)) * 0xBF58476D1CE4E5B9ULL;
-        mixed = (mixed ^ static_cast<std::uint64_t>(c.tag)) * 0x94D049BB133111EBULL;
-        return static_cast<std::size_t>(mixed ^ (mixed >> 31));
-    }
-};
 
 struct Waiting {
     std::size_t step;
@@ -34,7 +20,7 @@ std::vector<Stuck> Player::play() {
     std::vector<std::size_t> next(ranks, 0);
     std::vector<std::vector<char>> complete(ranks);
     for (std::size_t r = 0; r < ranks; ++r) complete[r].assign(schedule_[r].steps.size(), 0);
-    std::unordered_map<Channel, Waiting, HashChannel> waiting;
+    std::unordered_map<Channel, Waiting, ChannelHash> waiting;
     std::vector<int> ready;
     for (std::size_t r = ranks; r-- > 0;) ready.push_back(static_cast<int>(r));
 
@@ -55,7 +41,7 @@ std::vector<Stuck> Player::play() {
                 continue;
             }
             const bool is_send = step.kind == Kind::send;
-            const Channel channel{is_send ? rank : step.peer, is_send ? step.peer : rank, step.tag};
+            const Channel channel{is_send ? rank : step.peer, is_send ? step.peer : rank, 0, step.tag};
             const auto found = waiting.find(channel);
             if (found == waiting.end() || found->second.is_send == is_send) {
                 waiting[channel] = {index, is_send};

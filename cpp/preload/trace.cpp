@@ -219,26 +219,30 @@ Event& Event::add_text(const std::string& text) {
     return *this;
 }
 
-std::uint64_t site_number(const void* site) {
-    const auto found = recorder->sites.find(site);
-    if (found != recorder->sites.end()) return found->second;
+namespace {
+
+// Of what an address names, whose text is defined when it is met first.
+std::uint64_t number_of(const void* what, std::unordered_map<const void*, std::uint64_t>& numbers, Kind kind,
+                        std::string (*text_of)(const void*)) {
+    const auto found = numbers.find(what);
+    if (found != numbers.end()) return found->second;
     const Once once;
-    const std::uint64_t number = recorder->sites.size();
-    recorder->sites[site] = number;
-    const std::string text = described(site);
-    Event(Kind::site, 2 * number_B + text.size()).add(number).add_text(text);
+    const std::uint64_t number = numbers.size();
+    numbers[what] = number;
+    const std::string text = text_of(what);
+    Event(kind, 2 * number_B + text.size()).add(number).add_text(text);
     return number;
 }
 
+}  // namespace
+
+std::uint64_t site_number(const void* site) {
+    return number_of(site, recorder->sites, Kind::site, described);
+}
+
 std::uint64_t name_number(const char* name) {
-    const auto found = recorder->names.find(name);
-    if (found != recorder->names.end()) return found->second;
-    const Once once;
-    const std::uint64_t number = recorder->names.size();
-    recorder->names[name] = number;
-    const std::string text = name;
-    Event(Kind::name, 2 * number_B + text.size()).add(number).add_text(text);
-    return number;
+    return number_of(name, recorder->names, Kind::name,
+                     [](const void* text) { return std::string(static_cast<const char*>(text)); });
 }
 
 std::uint64_t vector_number(const std::vector<Bytes>& bytes) {

@@ -136,6 +136,9 @@ inline std::size_t hash_of(const std::vector<std::int64_t>& numbers) {
     return hash;
 }
 
+// The ranks of a group in the world; false where some are not there.
+bool world_ranks(MPI_Group group, std::vector<int>& there);
+
 // Numbers of what is defined, now if it is not yet.
 std::uint64_t site_number(const void* site);
 std::uint64_t name_number(const char* name);

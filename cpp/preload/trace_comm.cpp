@@ -7,6 +7,20 @@
 #include "trace.hpp"
 
 namespace hockney::trace {
+
+bool world_ranks(MPI_Group group, std::vector<int>& there) {
+    MPI_Group world = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    int size = 0;
+    PMPI_Group_size(group, &size);
+    std::vector<int> here(static_cast<std::size_t>(size));
+    for (int i = 0; i < size; ++i) here[static_cast<std::size_t>(i)] = i;
+    there = here;
+    PMPI_Group_translate_ranks(group, size, here.data(), world, there.data());
+    PMPI_Group_free(&world);
+    return std::none_of(there.begin(), there.end(), [](int rank) { return rank < 0; });
+}
+
 namespace {
 
 using Ranks = std::vector<int>;
@@ -14,20 +28,6 @@ using Ranks = std::vector<int>;
 std::int64_t next_comm = 0;
 // How many were made of the same members.
 auto& alike = *new std::unordered_map<std::size_t, std::uint64_t>;
-
-// The ranks of a group in the world; false where some are not there.
-bool world_ranks(MPI_Group group, Ranks& there) {
-    MPI_Group world = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    int size = 0;
-    PMPI_Group_size(group, &size);
-    Ranks here(static_cast<std::size_t>(size));
-    for (int i = 0; i < size; ++i) here[static_cast<std::size_t>(i)] = i;
-    there = here;
-    PMPI_Group_translate_ranks(group, size, here.data(), world, there.data());
-    PMPI_Group_free(&world);
-    return std::none_of(there.begin(), there.end(), [](int rank) { return rank < 0; });
-}
 
 // Runs of consecutive ranks.
 void add_runs(std::vector<std::int64_t>& numbers, const Ranks& ranks) {

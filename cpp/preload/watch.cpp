@@ -59,18 +59,13 @@ std::atomic<long> left_out_ns{0};
 Watched* beyond = nullptr;
 
 // The same on all ranks of a communicator, and hardly ever on those of another.
-std::uint64_t members_of(MPI_Comm comm, int ranks) {
-    MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+std::uint64_t members_of(MPI_Comm comm) {
+    MPI_Group group = MPI_GROUP_NULL;
+    std::vector<int> ranks;
     PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    std::vector<int> mine(static_cast<std::size_t>(ranks)), theirs(mine);
-    for (int i = 0; i < ranks; ++i) mine[static_cast<std::size_t>(i)] = i;
-    PMPI_Group_translate_ranks(group, ranks, mine.data(), world, theirs.data());
+    trace::world_ranks(group, ranks);
     PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
-    std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-    for (const int rank : theirs) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 1099511628211ULL;
-    return hash;
+    return trace::hash_of({ranks.begin(), ranks.end()});
 }
 
 // The next power of two.
@@ -172,7 +167,7 @@ Place place_of(MPI_Comm comm) {
         if (inter != 0)
             place.name += " (between groups)";
         else
-            place.members = members_of(comm, place.ranks);
+            place.members = members_of(comm);
     }
     return place;
 }

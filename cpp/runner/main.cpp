@@ -40,6 +40,7 @@
 #include "kernels/kernel.hpp"
 #include "pair.hpp"
 #include "placement.hpp"
+#include "point.hpp"
 #include "ranks.hpp"
 #include "request.hpp"
 #include "settings.hpp"
@@ -83,7 +84,7 @@ const char* thread_level() {
 
 // The first rank of each host describes it, the others say nothing.
 std::string described_node(MPI_Comm comm) {
-    const HostRanks host(comm);
+    const OwnComm host = host_ranks(comm);
     return rank_of(host.comm()) == 0 ? node_json() : "";
 }
 
@@ -138,17 +139,11 @@ class Groups {
   public:
     explicit Groups(MPI_Comm world) : world_(world) {}
     ~Groups() {
-        for (auto& [ranks, comm] : comms_) MPI_Comm_free(&comm);
         for (auto& [members, comm] : chosen_) MPI_Comm_free(&comm);
     }
     Groups(const Groups&) = delete;
     Groups& operator=(const Groups&) = delete;
 
-    // Collective over the first `ranks` ranks.
-    MPI_Comm comm_of(int ranks) {
-        const auto known = comms_.find(ranks);
-        return known != comms_.end() ? known->second : comms_[ranks] = first_ranks(world_, ranks);
-    }
     // Collective over these ranks, which get the ranks 0, 1, … in this order.
     MPI_Comm comm_of(const std::vector<int>& members) {
         const auto known = chosen_.find(members);
@@ -171,37 +166,29 @@ class Groups {
   private:
     MPI_Comm world_;
     std::map<int, std::unique_ptr<Group>> groups_;
-    std::map<int, MPI_Comm> comms_;
     std::map<std::vector<int>, MPI_Comm> chosen_;
 };
 
 // Refuses what would crash further on; the message goes to the user.
 void check_common(const Request& request) {
-    if (request.whole("bytes") < 0) throw BadRequest("bytes must not be negative");
-    if (request.whole("least_samples") < 1) throw BadRequest("least_samples must be at least 1");
-    if (request.has("most_samples") && request.whole("most_samples") < 1)
-        throw BadRequest("most_samples must be at least 1");
-    if (!(request.real("budget_s") > 0) || !(request.real("tolerance") > 0))
-        throw BadRequest("budget_s and tolerance must be positive");
-    const std::string& cache = request.text("cache");
-    if (cache != "warm" && cache != "off") throw BadRequest("cache must be warm or off");
+    request.whole("bytes", 0);
+    if (request.has("most_samples")) request.whole("most_samples", 1);
+    stopping_rule(request, most_samples);
+    request.choice("cache", {"warm", "off"});
 }
 
 void check_pair(const Request& request, int ranks) {
     if (kernels().count(request.text("operation")) == 0)
         throw BadRequest("unknown operation '" + request.text("operation") + "'");
-    const long leader = request.whole("leader"), follower = request.whole("follower");
-    if (leader < 0 || leader >= ranks || follower < 0 || follower >= ranks || leader == follower)
-        throw BadRequest("leader and follower must be two of " + std::to_string(ranks) + " ranks");
-    if (request.whole("window") < 1) throw BadRequest("window must be at least 1");
+    if (request.whole("leader", 0, ranks - 1) == request.whole("follower", 0, ranks - 1))
+        throw BadRequest("leader and follower must be two ranks");
+    request.whole("window", 1);
 }
 
 void check_app(const Request& request, int ranks) {
     if (apps().count(request.text("operation")) == 0)
         throw BadRequest("unknown application '" + request.text("operation") + "'");
-    const long members = request.whole("ranks");
-    if (members < 1 || members > ranks)
-        throw BadRequest("ranks must be from 1 to " + std::to_string(ranks) + ", which were launched");
+    request.whole("ranks", 1, ranks);
 }
 
 void check_effect(const Request& request, int ranks) {
@@ -256,7 +243,7 @@ const std::map<std::string, Kind>& kinds() {
           }}},
         {"count",
          {[](const Request& request, int ranks) {
-              if (request.whole("sockets") < 0) throw BadRequest("sockets must be 0 or 1");
+              request.whole("sockets", 0, 1);
               check_collective(request, ranks);
           },
           first_of,
@@ -266,9 +253,7 @@ const std::map<std::string, Kind>& kinds() {
         {"app",
          {check_app, first_of,
           [](const Request& request, MPI_Comm, Groups& groups) {
-              return apps()
-                  .at(request.text("operation"))
-                  .run(request, groups.comm_of(static_cast<int>(request.whole("ranks"))));
+              return apps().at(request.text("operation")).run(request, groups.comm_of(first_of(request, 0)));
           }}},
         {"effect",
          {check_effect, [](const Request& request, int ranks) { return request.wholes("members", ranks); },

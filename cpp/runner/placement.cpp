@@ -47,13 +47,6 @@ double parse_cache_size(const std::string& text) {
     return unit == 'K' ? size * 1024 : unit == 'M' ? size * 1024 * 1024 : size;
 }
 
-struct Cache {
-    int level;
-    std::string type;
-    double size_B;
-    std::vector<long> shared;
-};
-
 std::string cpu_folder(int cpu) { return "/sys/devices/system/cpu/cpu" + std::to_string(cpu); }
 
 std::vector<Cache> caches(int cpu) {
@@ -231,7 +224,7 @@ std::string processors_json() {
         const std::vector<long> siblings = parse_list(first_line(topology + "thread_siblings_list"));
         long shares_cache = number, level = 0;
         for (const Cache& cache : caches(cpu))
-            if (cache.type != "Instruction" && cache.level > level && !cache.shared.empty()) {
+            if (cache.holds_data() && cache.level > level && !cache.shared.empty()) {
                 level = cache.level;
                 shares_cache = cache.shared.front();
             }
@@ -292,19 +285,13 @@ double available_memory_B() { return std::min(memory_field_B("MemAvailable:"), l
 
 double last_level_cache_B() {
     double largest = 0;
-    const int cpu = sched_getcpu();
-    if (cpu >= 0)
-        for (const Cache& cache : caches(cpu)) largest = std::max(largest, cache.size_B);
+    for (const Cache& cache : own_caches()) largest = std::max(largest, cache.size_B);
     return largest > 0 ? largest : default_cache_B;
 }
 
-std::vector<DataCache> data_caches() {
-    std::vector<DataCache> found;
+std::vector<Cache> own_caches() {
     const int cpu = sched_getcpu();
-    if (cpu >= 0)
-        for (const Cache& cache : caches(cpu))
-            if (cache.type != "Instruction") found.push_back({cache.level, cache.size_B, cache.shared});
-    return found;
+    return cpu >= 0 ? caches(cpu) : std::vector<Cache>();
 }
 
 }  // namespace hockney

@@ -38,14 +38,15 @@ double available_memory_B();
 // Size of this rank's last-level cache in bytes; a stated default where unknown.
 double last_level_cache_B();
 
-// A cache that holds data, of the processor that this rank is on now.
-struct DataCache {
+struct Cache {
     int level;
+    std::string type;  // Data, Instruction, Unified
     double size_B;
     std::vector<long> shared;  // the processors that share it
-};
 
-// From the innermost; empty where the system does not tell.
-std::vector<DataCache> data_caches();
+    bool holds_data() const { return type != "Instruction"; }
+};
+// Of the processor that this rank is on now, from the innermost; empty where the system does not tell.
+std::vector<Cache> own_caches();
 
 }  // namespace hockney

@@ -20,9 +20,9 @@ long involuntary_switches() {
 
 StoppingRule stopping_rule(const Request& request, long most) {
     StoppingRule rule;
-    rule.tolerance = request.real("tolerance");
-    rule.least = request.whole("least_samples");
-    rule.budget_s = request.real("budget_s");
+    rule.tolerance = request.positive("tolerance");
+    rule.least = request.whole("least_samples", 1);
+    rule.budget_s = request.positive("budget_s");
     rule.least_s = rule.budget_s * least_budget_share;
     rule.least_in_budget = least_samples;
     rule.most = most;

@@ -44,7 +44,7 @@ void require_memory(double needed_B, MPI_Comm comm) {
     if (is_simulated) {
         MPI_Allreduce(&needed_B, &together_B, 1, MPI_DOUBLE, MPI_SUM, comm);
     } else {
-        const HostRanks host(comm);
+        const OwnComm host = host_ranks(comm);
         MPI_Allreduce(&needed_B, &together_B, 1, MPI_DOUBLE, MPI_SUM, host.comm());
     }
     const double free_B = available_memory_B();

@@ -29,21 +29,25 @@ inline bool all_agree(bool mine, MPI_Comm comm) {
     return all != 0;
 }
 
-// The ranks of `comm` on this rank's host, freed with it. Collective.
-class HostRanks {
+// A communicator that is freed with this.
+class OwnComm {
   public:
-    explicit HostRanks(MPI_Comm comm) {
-        MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_);
-    }
-    ~HostRanks() { MPI_Comm_free(&comm_); }
-    HostRanks(const HostRanks&) = delete;
-    HostRanks& operator=(const HostRanks&) = delete;
-
+    explicit OwnComm(MPI_Comm comm) : comm_(comm) {}
+    ~OwnComm() { MPI_Comm_free(&comm_); }
+    OwnComm(const OwnComm&) = delete;
+    OwnComm& operator=(const OwnComm&) = delete;
     MPI_Comm comm() const { return comm_; }
 
   private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
+    MPI_Comm comm_;
 };
+
+// The ranks of `comm` on this rank's host. Collective.
+inline OwnComm host_ranks(MPI_Comm comm) {
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    return OwnComm(host);
+}
 
 // What cannot be done here, as the answer that says so.
 class Refusal : public std::runtime_error {

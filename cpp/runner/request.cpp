@@ -1,9 +1,37 @@
 // Parsing of request lines.
 #include "request.hpp"
 
+#include <algorithm>
 #include <sstream>
+#include <type_traits>
 
 namespace hockney {
+
+namespace {
+
+template <class Number>
+Number number(const std::string& key, const std::string& value, const char* kind, Number least, Number most) {
+    std::size_t used = 0;
+    Number number = 0;
+    try {
+        if constexpr (std::is_same_v<Number, long>)
+            number = std::stol(value, &used);
+        else
+            number = std::stod(value, &used);
+    } catch (const std::exception&) {
+        used = 0;
+    }
+    if (used == 0 || used != value.size()) throw BadRequest(key + "=" + value + " is not " + kind);
+    if (number >= least && number <= most) return number;
+    std::ostringstream limits;
+    if (most == std::numeric_limits<Number>::max())
+        limits << "at least " << least;
+    else
+        limits << "from " << least << " to " << most;
+    throw BadRequest(key + " must be " + limits.str() + ", not " + value);
+}
+
+}  // namespace
 
 Request::Request(const std::string& line) {
     std::istringstream words(line);
@@ -21,30 +49,28 @@ const std::string& Request::text(const std::string& key) const {
     return found->second;
 }
 
-long Request::whole(const std::string& key) const {
-    const std::string& value = text(key);
-    std::size_t used = 0;
-    long number = 0;
-    try {
-        number = std::stol(value, &used);
-    } catch (const std::exception&) {
-        used = 0;
-    }
-    if (used == 0 || used != value.size()) throw BadRequest(key + "=" + value + " is not a whole number");
-    return number;
+long Request::whole(const std::string& key, long least, long most) const {
+    return number<long>(key, text(key), "a whole number", least, most);
 }
 
-double Request::real(const std::string& key) const {
+double Request::real(const std::string& key, double least, double most) const {
+    return number<double>(key, text(key), "a number", least, most);
+}
+
+double Request::positive(const std::string& key) const {
+    const double value = real(key);
+    if (!(value > 0)) throw BadRequest(key + " must be positive");
+    return value;
+}
+
+std::size_t Request::choice(const std::string& key, std::initializer_list<const char*> words) const {
     const std::string& value = text(key);
-    std::size_t used = 0;
-    double number = 0;
-    try {
-        number = std::stod(value, &used);
-    } catch (const std::exception&) {
-        used = 0;
-    }
-    if (used == 0 || used != value.size()) throw BadRequest(key + "=" + value + " is not a number");
-    return number;
+    const auto found = std::find(words.begin(), words.end(), value);
+    if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+    std::string all;
+    for (const char* const& word : words)
+        all += (all.empty() ? "" : &word == words.end() - 1 ? " or " : ", ") + std::string(word);
+    throw BadRequest(key + " must be " + all + ", not '" + value + "'");
 }
 
 std::vector<int> Request::wholes(const std::string& key, int most) const {

@@ -25,28 +25,21 @@ std::map<std::string, App>& apps() {
     return all;
 }
 
-Repetitions::Repetitions(const Request& request) {
-    const long fixed = request.whole("repetitions");
-    if (fixed < 0 || fixed > most_repetitions)
-        throw BadRequest("repetitions must be from 0 to " + std::to_string(most_repetitions));
-    least = fixed > 0 ? fixed : request.whole("least_samples");
-    most = fixed > 0 ? fixed : most_repetitions;
-    budget_s = request.real("budget_s");
-    tolerance = request.real("tolerance");
-    if (least < 1) throw BadRequest("least_samples must be at least 1");
-    if (!(budget_s > 0) || !(tolerance > 0)) throw BadRequest("budget_s and tolerance must be positive");
+StoppingRule repetitions(const Request& request) {
+    const long fixed = request.whole("repetitions", 0, most_repetitions);
+    StoppingRule rule;
+    rule.tolerance = request.positive("tolerance");
+    rule.budget_s = request.positive("budget_s");
+    rule.least = rule.least_in_budget = fixed > 0 ? fixed : request.whole("least_samples", 1);
+    rule.most = fixed > 0 ? fixed : most_repetitions;
+    // A repetition of an application takes long: as many as asked for are enough.
+    rule.least_effective = static_cast<double>(rule.least);
+    // A narrow interval of too short a time may be luck, but nothing disturbs a simulation.
+    rule.least_s = is_simulated ? 0 : least_budget_share * rule.budget_s;
+    return rule;
 }
 
-Repeated repeat(const Repetitions& repetitions, MPI_Comm comm, const std::function<double()>& once) {
-    StoppingRule rule;
-    rule.tolerance = repetitions.tolerance;
-    rule.least = rule.least_in_budget = repetitions.least;
-    // A repetition of an application takes long: as many as asked for are enough.
-    rule.least_effective = static_cast<double>(repetitions.least);
-    // A narrow interval of too short a time may be luck, but nothing disturbs a simulation.
-    rule.least_s = is_simulated ? 0 : least_budget_share * repetitions.budget_s;
-    rule.budget_s = repetitions.budget_s;
-    rule.most = repetitions.most;
+Repeated repeat(StoppingRule rule, MPI_Comm comm, const std::function<double()>& once) {
     std::vector<Sample> samples;
     Repeated repeated;
     MPI_Barrier(comm);

@@ -14,6 +14,7 @@
 #include "../ranks.hpp"
 #include "../references.hpp"
 #include "../request.hpp"
+#include "../stopping.hpp"
 
 namespace hockney {
 
@@ -29,15 +30,9 @@ struct RegisterApp {
     RegisterApp(const char* name, const App& app) { apps()[name] = app; }
 };
 
-// How often the timed part is repeated, and for how long at most.
-struct Repetitions {
-    long least = 1, most = 1;
-    double budget_s = 0;
-    double tolerance = 0;
-    // From the keys `repetitions` (0: as many as the interval asks for), `least_samples`, `budget_s` and
-    // `tolerance`.
-    explicit Repetitions(const Request& request);
-};
+// How often the timed part is repeated, and for how long at most: from the keys `repetitions` (0: as many as
+// the interval asks for), `least_samples`, `budget_s` and `tolerance`.
+StoppingRule repetitions(const Request& request);
 
 // Repetitions that were timed, and the references between which they lie.
 struct Repeated {
@@ -47,7 +42,7 @@ struct Repeated {
 
 // Collective: repeats `once`, which returns this rank's seconds from a common start, until there are enough;
 // each sample is the slowest rank's. The first, unrecorded, warms up.
-Repeated repeat(const Repetitions& repetitions, MPI_Comm comm, const std::function<double()>& once);
+Repeated repeat(StoppingRule rule, MPI_Comm comm, const std::function<double()>& once);
 
 // `time_s`, `low_s`, `high_s` (median and its 95 % interval, null with fewer than six samples), `samples_s`
 // and the references. Returns the median.

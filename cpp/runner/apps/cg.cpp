@@ -30,7 +30,6 @@ constexpr long most_iterations = 1000000;
 // where it is so on one, since the others wait for that. Collective.
 Stores stores_of(const std::string& name, double vectors_B, MPI_Comm comm) {
     if (name == "plain") return Stores::plain;
-    if (name != "streaming" && name != "auto") throw BadRequest("unknown stores '" + name + "'");
     if (name == "auto") {
         // Simulated time may not depend on the host that the simulation runs on.
         if (is_simulated) return Stores::plain;
@@ -44,24 +43,19 @@ Stores stores_of(const std::string& name, double vectors_B, MPI_Comm comm) {
 
 Settings settings_of(const Request& request, const Cells& whole) {
     Settings settings{};
-    settings.dimensions = static_cast<int>(request.whole("dimensions"));
-    if (settings.dimensions != 2 && settings.dimensions != 3) throw BadRequest("dimensions must be 2 or 3");
+    settings.dimensions = static_cast<int>(request.whole("dimensions", 2, 3));
     if (settings.dimensions == 2 && whole[2] != 1) throw BadRequest("nz must be 1 in two dimensions");
     settings.whole = whole;
-    settings.variant = variant_of(request.text("variant"));
-    settings.exchange = exchange_of(request.text("halo"));
-    settings.faces = faces_of(request.text("faces"));
-    settings.eps = request.real("eps");
-    settings.iterations = request.whole("iterations");
-    settings.replace_every = request.whole("replace_every");
-    settings.cell_s = request.real("cell_s");
+    settings.variant = static_cast<Variant>(
+        request.choice("variant", {"reference", "fused", "joint", "single_sweep", "pipelined"}));
+    request.choice("stores", {"auto", "plain", "streaming"});
+    settings.exchange = exchange_of(request);
+    settings.faces = faces_of(request);
+    settings.eps = request.real("eps", 0, 1);
+    settings.iterations = request.whole("iterations", 1, most_iterations);
+    settings.replace_every = request.whole("replace_every", 0);
+    settings.cell_s = request.real("cell_s", 0);
     settings.computes = request.whole("compute") != 0;
-    if (!(settings.eps >= 0 && settings.eps < 1)) throw BadRequest("eps must be at least 0 and below 1");
-    if (settings.iterations < 1 || settings.iterations > most_iterations)
-        throw BadRequest("iterations must be from 1 to " + std::to_string(most_iterations));
-    if (settings.replace_every < 0) throw BadRequest("replace_every must not be negative");
-    if (!(settings.cell_s >= 0) || !std::isfinite(settings.cell_s))
-        throw BadRequest("cell_s must not be negative");
     if (!settings.computes && settings.eps > 0)
         throw BadRequest("without computing nothing converges: eps must be 0");
     if (!settings.computes && settings.faces != Faces::packed)
@@ -79,10 +73,9 @@ std::string run(const Request& request, MPI_Comm comm) {
     const int ranks = ranks_of(comm);
     const Cells whole = cells_of(request);
     Settings settings = settings_of(request, whole);
-    const Repetitions repetitions(request);
+    const StoppingRule rule = repetitions(request);
     const std::string file = decoded(request.text("file"));
-    const long stream = request.whole("stream");
-    if (stream < 0) throw BadRequest("stream must not be negative");
+    const long stream = request.whole("stream", 0);
     if (!settings.computes && (stream > 0 || !file.empty()))
         throw BadRequest("without computing there is no stream and no file");
     const ProcessGrid grid(comm, grid_of(request, whole, ranks), whole);
@@ -94,7 +87,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     Solver solver(settings, grid);
 
     std::vector<double> compute_s, halo_s, sum_s, stream_s, fractions;
-    const Repeated repeated = repeat(repetitions, comm, [&] {
+    const Repeated repeated = repeat(rule, comm, [&] {
         double streamed_s = stream > 0 ? solver.stream(stream) : 0;
         double mine_s = solver.solve();
         compute_s.push_back(solver.shares().compute_s);

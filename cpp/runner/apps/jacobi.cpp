@@ -42,14 +42,12 @@ struct Problem {
     Problem(const Request& request, int ranks)
         : whole(cells_of(request)),
           along(grid_of(request, whole, ranks)),
-          exchange(exchange_of(request.text("halo"))),
-          faces(faces_of(request.text("faces"))),
-          iterations(request.whole("iterations")),
+          exchange(exchange_of(request)),
+          faces(faces_of(request)),
+          iterations(request.whole("iterations", 1)),
           is_bounded(request.whole("bound") != 0),
           is_computed(request.whole("compute") != 0),
-          cell_s(request.real("cell_s")) {
-        if (iterations < 1) throw BadRequest("iterations must be at least 1");
-        if (!(cell_s >= 0) || !std::isfinite(cell_s)) throw BadRequest("cell_s must not be negative");
+          cell_s(request.real("cell_s", 0)) {
         if (!is_computed && (is_bounded || faces != Faces::packed))
             throw BadRequest("compute=0 leaves nothing but packed messages: faces=packed bound=0");
     }
@@ -115,16 +113,10 @@ class Solver {
         double* to = fields_[1 - now_];
         halo_->start(from);
         if (problem_.exchange == Exchange::overlap) {
-            Region inner;
-            for (std::size_t d = 0; d < 3; ++d) {
-                const int direction = static_cast<int>(d);
-                inner.from[d] = grid_.has_neighbour(direction, 0) ? 1 : 0;
-                inner.to[d] =
-                    std::max(inner.from[d], layout_.cells[d] - (grid_.has_neighbour(direction, 1) ? 1 : 0));
-            }
-            compute(to, from, inner);
+            std::vector<Cuboid> shell;
+            compute(to, from, grid_.inner(shell));
             halo_->finish(from);
-            compute_shell(to, from, inner);
+            for (const Cuboid& layer : shell) compute(to, from, layer);
         } else {
             halo_->finish(from);
             compute(to, from, {{0, 0, 0}, layout_.cells});
@@ -133,28 +125,11 @@ class Solver {
         ++sweeps;
     }
 
-    // What is left of the box around `inner`: planes whole, rows between them, columns between those.
-    void compute_shell(double* to, const double* from, const Region& inner) {
-        Region rest{{0, 0, 0}, layout_.cells};
-        for (std::size_t d = 3; d-- > 0;) {
-            Region below = rest, above = rest;
-            below.to[d] = inner.from[d];
-            above.from[d] = inner.to[d];
-            compute(to, from, below);
-            compute(to, from, above);
-            rest.from[d] = inner.from[d];
-            rest.to[d] = inner.to[d];
-        }
-    }
-
-    void compute(double* to, const double* from, const Region& region) {
-        double updates = 1;
-        for (std::size_t d = 0; d < 3; ++d)
-            updates *= static_cast<double>(std::max(0L, region.to[d] - region.from[d]));
-        if (updates == 0) return;
+    void compute(double* to, const double* from, const Cuboid& region) {
+        if (region.is_empty()) return;
         const double start_s = now_s();
         if (problem_.is_computed) sweep(how_, layout_, to, from, region);
-        compute_simulated(updates * problem_.cell_s);
+        compute_simulated(region.cells() * problem_.cell_s);
         compute_s_ += now_s() - start_s;
     }
 
@@ -198,7 +173,7 @@ std::string exactly(double value) {
 std::string run(const Request& request, MPI_Comm comm) {
     const int ranks = ranks_of(comm);
     const Problem problem(request, ranks);
-    const Repetitions repetitions(request);
+    const StoppingRule rule = repetitions(request);
     const CacheShare cache = cache_share(comm);
     const ProcessGrid grid(comm, problem.along, problem.whole);
     require_all(is_simulated || (problem.is_computed && problem.cell_s == 0), "constraint",
@@ -217,7 +192,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     }
     require_all(refused.empty(), "constraint", refused, comm);
     Solver solver(problem, grid, how, layout);
-    const Repeated repeated = repeat(repetitions, comm, [&solver] { return solver.once(); });
+    const Repeated repeated = repeat(rule, comm, [&solver] { return solver.once(); });
 
     const double updates = static_cast<double>(problem.whole[0]) * static_cast<double>(problem.whole[1]) *
                            static_cast<double>(problem.whole[2]);

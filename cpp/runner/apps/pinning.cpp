@@ -27,7 +27,7 @@
 namespace hockney::app_pinning {
 namespace {
 
-constexpr double most_work_s = 10;
+constexpr double least_work_s = 1e-9, most_work_s = 10;
 constexpr long most_looks = 1000000;
 // What places OpenMP's threads, for any of its runtimes.
 const char* const asked_by[] = {"OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",
@@ -134,18 +134,14 @@ std::string host_json(int rank) {
 }
 
 std::string run(const Request& request, MPI_Comm comm) {
-    const double work_s = request.real("work_s");
-    const long samples = request.whole("samples");
-    if (!(work_s > 0) || work_s > most_work_s)
-        throw BadRequest("work_s must be more than 0 and at most " + std::to_string(most_work_s));
-    if (samples < 1 || samples > most_looks)
-        throw BadRequest("samples must be from 1 to " + std::to_string(most_looks));
+    const double work_s = request.real("work_s", least_work_s, most_work_s);
+    const long samples = request.whole("samples", 1, most_looks);
     const int rank = rank_of(comm);
-    const HostRanks host(comm);
+    const OwnComm host = host_ranks(comm);
 
     std::vector<Thread> threads(static_cast<std::size_t>(threads_to_come()));
     bool is_warm = false;
-    const Repeated repeated = repeat(Repetitions(request), comm, [&] {
+    const Repeated repeated = repeat(repetitions(request), comm, [&] {
         std::vector<Thread> now(threads.size());
         const double start_s = now_s();
 #ifdef _OPENMP

@@ -130,15 +130,11 @@ void require_tags(int ranks, MPI_Comm comm) {
 
 std::string run(const Request& request, MPI_Comm comm) {
     const std::string& topology = request.text("topology");
-    if (topology != "world" && topology != "cartesian" && topology != "cartesian-reorder")
-        throw BadRequest("topology must be world, cartesian or cartesian-reorder");
+    request.choice("topology", {"world", "cartesian", "cartesian-reorder"});
     const std::string& way = request.text("exchange");
-    if (way != "sendrecv" && way != "nonblocking" && way != "persistent")
-        throw BadRequest("exchange must be sendrecv, nonblocking or persistent");
-    long iterations = request.whole("iterations");
-    if (iterations < 0 || iterations > most_iterations)
-        throw BadRequest("iterations must be from 0 to " + std::to_string(most_iterations));
-    const Repetitions repetitions(request);
+    request.choice("exchange", {"sendrecv", "nonblocking", "persistent"});
+    long iterations = request.whole("iterations", 0, most_iterations);
+    const StoppingRule rule = repetitions(request);
 
     const int ranks = ranks_of(comm);
     require_tags(ranks, comm);
@@ -148,7 +144,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     Cycles cycles{made.ring, *exchange, {}, {}, {}};
     if (iterations == 0) iterations = chosen_iterations(cycles, comm);
     bool is_warm = false;
-    const Repeated repeated = repeat(repetitions, comm, [&] {
+    const Repeated repeated = repeat(rule, comm, [&] {
         const double mean_s = cycles.batch(iterations);
         if (!is_warm) cycles.moments = {};
         is_warm = true;

@@ -77,11 +77,11 @@ Memory reserved(long elements) {
 class Sum3d {
   public:
     Sum3d(const Request& request, MPI_Comm comm)
-        : layout_(request), comm_(comm), seed_(request.whole("seed")), cycles_(request.whole("cycles")) {
-        if (cycles_ < 1 || cycles_ > most_cycles)
-            throw BadRequest("cycles must be from 1 to " + std::to_string(most_cycles));
-        bandwidth_B_per_s_ = request.real("memory_bandwidth_B_per_s");
-        if (!(bandwidth_B_per_s_ > 0)) throw BadRequest("memory_bandwidth_B_per_s must be positive");
+        : layout_(request),
+          comm_(comm),
+          seed_(request.whole("seed")),
+          cycles_(request.whole("cycles", 1, most_cycles)),
+          bandwidth_B_per_s_(request.positive("memory_bandwidth_B_per_s")) {
         rank_ = rank_of(comm);
         mine_ = layout_.elements(rank_);
         allocate();
@@ -213,7 +213,7 @@ class Sum3d {
     Layout layout_;
     MPI_Comm comm_;
     long seed_, cycles_;
-    double bandwidth_B_per_s_ = 0;
+    double bandwidth_B_per_s_;
     int rank_ = 0;
     long mine_ = 0;
     Memory a_, b_, c_, a_part_, b_part_, c_part_;
@@ -222,9 +222,9 @@ class Sum3d {
 };
 
 std::string run(const Request& request, MPI_Comm comm) {
-    const Repetitions repetitions(request);
+    const StoppingRule rule = repetitions(request);
     Sum3d sum(request, comm);
-    const Repeated repeated = repeat(repetitions, comm, [&sum] { return sum.once(); });
+    const Repeated repeated = repeat(rule, comm, [&sum] { return sum.once(); });
     JsonObject record;
     record.add("type", "record");
     add_times(record, repeated);

@@ -4,6 +4,8 @@
 
 namespace hockney {
 
+namespace {
+
 MPI_Comm first_ranks(MPI_Comm world, int ranks) {
     constexpr int tag = 2;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -16,6 +18,8 @@ MPI_Comm first_ranks(MPI_Comm world, int ranks) {
     MPI_Group_free(&everyone);
     return comm;
 }
+
+}  // namespace
 
 Group::Group(MPI_Comm world, int ranks_) : comm(first_ranks(world, ranks_)), ranks(ranks_) {
     MPI_Comm_dup(comm, &control);

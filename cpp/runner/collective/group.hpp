@@ -7,9 +7,6 @@
 
 namespace hockney {
 
-// A communicator of the first `ranks` ranks of a launch. Collective over those only.
-MPI_Comm first_ranks(MPI_Comm world, int ranks);
-
 // The first `ranks` ranks of a launch. Collective over those ranks only: the others sleep on.
 struct Group {
     Group(MPI_Comm world, int ranks);

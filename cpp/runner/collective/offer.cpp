@@ -76,8 +76,7 @@ void check_collective(const Request& request, int ranks) {
                          std::to_string(problem.element_B));
     if (problem.segment_B < 0 || problem.radix < 0)
         throw BadRequest("segment_B and radix must not be negative");
-    const std::string& start = request.text("start");
-    if (start != "window" && start != "barrier") throw BadRequest("start must be window or barrier");
+    request.choice("start", {"window", "barrier"});
     if (request.whole("rotate") != 0 && !collective->rooted())
         throw BadRequest(operation + " has no root to rotate");
     const Algorithm* algorithm = find_schedule(operation, name);

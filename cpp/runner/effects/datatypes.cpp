@@ -117,9 +117,6 @@ class Transfer {
 
     // The extent of the layout, before anything is allocated.
     long checked_extent_B() const {
-        constexpr const char* ways[] = {"send", "receive", "hand", "pack", "unpack"};
-        if (std::find(std::begin(ways), std::end(ways), way_) == std::end(ways))
-            throw BadRequest("unknown way '" + way_ + "'");
         require_memory(static_cast<double>(layout_.extent_B() + 3 * layout_.bytes()), comm_);
         return layout_.extent_B();
     }
@@ -203,10 +200,11 @@ class Transfer {
 };
 
 std::string run(const Request& request, MPI_Comm comm) {
-    const Repetitions repetitions(request);
+    request.choice("way", {"send", "receive", "hand", "pack", "unpack"});
+    const StoppingRule rule = repetitions(request);
     Transfer transfer(request, comm);
     const long rounds = transfer.rounds();
-    const Repeated repeated = repeat(repetitions, comm, [&] { return transfer.once(rounds); });
+    const Repeated repeated = repeat(rule, comm, [&] { return transfer.once(rounds); });
     const Layout& layout = transfer.layout();
     JsonObject record;
     record.add("type", "record").add("bytes", layout.bytes()).add("blocks", layout.blocks());

@@ -26,17 +26,14 @@ constexpr int sender = 0, receiver = 1;
 class Queue {
   public:
     Queue(const Request& request, MPI_Comm comm)
-        : ahead_(request.whole("ahead")),
-          behind_(request.whole("behind")),
+        : ahead_(request.whole("ahead", 0, most_entries)),
+          behind_(request.whole("behind", 0, most_entries - ahead_)),
           planted_s_(request.real("planted_entry_s") * static_cast<double>(ahead_)),
-          is_posted_(choice(request, "queue", "posted", "unexpected")),
-          is_by_tag_(choice(request, "by", "tag", "source")),
-          source_(choice(request, "source", "named", "any") ? sender : MPI_ANY_SOURCE),
+          is_posted_(request.choice("queue", {"posted", "unexpected"}) == 0),
+          is_by_tag_(request.choice("by", {"tag", "source"}) == 0),
+          source_(request.choice("source", {"named", "any"}) == 0 ? sender : MPI_ANY_SOURCE),
           comm_(comm),
           rank_(rank_of(comm)) {
-        if (ahead_ < 0 || behind_ < 0 || ahead_ + behind_ > most_entries)
-            throw BadRequest("ahead and behind must be from 0 to " + std::to_string(most_entries) +
-                             " together");
         if (ranks_of(comm) != (is_by_tag_ ? 2 : 3))
             throw BadRequest("by=tag takes two members, by=source three");
         if (!is_by_tag_ && source_ != sender)
@@ -49,13 +46,6 @@ class Queue {
     bool holds() const { return all_agree(wrong_ == 0, comm_); }
 
   private:
-    static bool choice(const Request& request, const char* key, const char* yes, const char* no) {
-        const std::string& value = request.text(key);
-        if (value != yes && value != no)
-            throw BadRequest(std::string(key) + " must be " + yes + " or " + no + ", not '" + value + "'");
-        return value == yes;
-    }
-
     // Who sends the entries that are not looked for.
     int other() const { return is_by_tag_ ? sender : 2; }
     int other_source() const { return source_ == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : other(); }
@@ -157,9 +147,9 @@ class Queue {
 };
 
 std::string run(const Request& request, MPI_Comm comm) {
-    const Repetitions repetitions(request);
+    const StoppingRule rule = repetitions(request);
     Queue queue(request, comm);
-    const Repeated repeated = repeat(repetitions, comm, [&] { return queue.once(); });
+    const Repeated repeated = repeat(rule, comm, [&] { return queue.once(); });
     JsonObject record;
     record.add("type", "record").add("targets", targets).add("verified", queue.holds());
     add_times(record, repeated);

@@ -33,33 +33,23 @@ constexpr int warm_up = 5, most_cpus = 1024;
 constexpr useconds_t pause_us = 2000;
 constexpr double patient_budgets = 3;
 
-bool sends(const Request& request) {
-    const std::string& side = request.text("side");
-    if (side != "sender" && side != "receiver") throw BadRequest("side must be sender or receiver");
-    return side == "sender";
-}
-
 struct Plan {
-    long bytes, tests, most, least;
+    long bytes, tests, least, most;
     double factor, budget_s;
+
     explicit Plan(const Request& request)
-        : bytes(request.whole("bytes")),
-          tests(request.whole("tests")),
-          most(request.whole("repetitions")),
-          least(request.whole("least_samples")),
-          factor(request.real("factor")),
-          budget_s(request.real("budget_s")) {
-        if (bytes < 0 || tests < 0) throw BadRequest("bytes and tests must not be negative");
-        if (least < 1 || most < least || most > 10000)
-            throw BadRequest("repetitions must be from least_samples, at least 1, to 10000");
-        if (!(factor > 0) || !(budget_s > 0)) throw BadRequest("factor and budget_s must be positive");
-    }
+        : bytes(request.whole("bytes", 0)),
+          tests(request.whole("tests", 0)),
+          least(request.whole("least_samples", 1)),
+          most(request.whole("repetitions", least, 10000)),
+          factor(request.positive("factor")),
+          budget_s(request.positive("budget_s")) {}
 };
 
 std::string run(const Request& request, MPI_Comm comm) {
     const Plan plan(request);
     const Planted planted(request);
-    const bool is_sender = sends(request);
+    const bool is_sender = request.choice("side", {"sender", "receiver"}) == 0;
     const auto bytes = static_cast<std::size_t>(plan.bytes);
     require_memory(static_cast<double>(Buffer::total_B(bytes, 0)), comm);
     const int rank = rank_of(comm);

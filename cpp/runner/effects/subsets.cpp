@@ -22,21 +22,12 @@ namespace {
 constexpr int most_agreements = 8;
 
 // The communicator of this rank's subset.
-class Part {
-  public:
-    Part(MPI_Comm comm, int ranks) {
-        const int rank = rank_of(comm);
-        MPI_Comm_split(comm, rank / ranks, rank, &comm_);
-    }
-    ~Part() { MPI_Comm_free(&comm_); }
-    Part(const Part&) = delete;
-    Part& operator=(const Part&) = delete;
-
-    MPI_Comm comm() const { return comm_; }
-
-  private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-};
+OwnComm part_of(MPI_Comm comm, int ranks) {
+    const int rank = rank_of(comm);
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(comm, rank / ranks, rank, &part);
+    return OwnComm(part);
+}
 
 // The request as one for that collective on a subset.
 Request call_of(const Request& request) {
@@ -80,8 +71,8 @@ std::string run(const Request& request, MPI_Comm comm) {
     const int ranks = static_cast<int>(asked);
     const Request call = call_of(request);
     check_collective(call, ranks);
-    const Repetitions repetitions(request);
-    const Part part(comm, ranks);
+    const StoppingRule rule = repetitions(request);
+    const OwnComm part = part_of(comm, ranks);
     const Group subset(part.comm(), ranks), whole(comm, members);
     ReadyCall ready(call, {0}, 0, subset, comm);
     whole.clock->synchronise();
@@ -90,7 +81,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     std::vector<double> own_s, slowest_s;
     std::vector<int> preempted, came_late;
     long late = 0;
-    Repeated repeated = repeat(repetitions, comm, [&] {
+    Repeated repeated = repeat(rule, comm, [&] {
         const Completion done = complete(loop, subset, whole, late);
         own_s.push_back(done.own_s);
         slowest_s.push_back(done.slowest_s);

@@ -42,21 +42,11 @@ std::vector<double> transfers(int tries, const Payload& payload, Buffer& buffer,
     return times_s;
 }
 
-Receiver receiver_of(const Request& request) {
-    const std::string& text = request.text("receiver");
-    if (text == "present") return Receiver::present;
-    if (text == "absent") return Receiver::absent;
-    throw BadRequest("receiver must be present or absent");
-}
-
 std::string run(const Request& request, MPI_Comm comm) {
-    const long asked_B = request.whole("bytes"), tries = request.whole("tries");
-    double patience_s = request.real("patience_s");
-    const Receiver receiver = receiver_of(request);
-    if (asked_B < 0) throw BadRequest("bytes must not be negative");
-    if (tries < 1 || tries > 1000) throw BadRequest("tries must be from 1 to 1000");
-    if (!(patience_s > 0)) throw BadRequest("patience_s must be positive");
-    const auto bytes = static_cast<std::size_t>(asked_B);
+    const auto bytes = static_cast<std::size_t>(request.whole("bytes", 0));
+    const long tries = request.whole("tries", 1, 1000);
+    double patience_s = request.positive("patience_s");
+    const auto receiver = static_cast<Receiver>(request.choice("receiver", {"absent", "present"}));
     require_memory(static_cast<double>(Buffer::total_B(bytes, 0)), comm);
     const int rank = rank_of(comm);
     const Payload payload(bytes);

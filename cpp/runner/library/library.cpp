@@ -24,7 +24,7 @@ struct Nodes {
 
 // Collective.
 Nodes nodes_of(MPI_Comm comm) {
-    const HostRanks node(comm);
+    const OwnComm node = host_ranks(comm);
     const int ranks = ranks_of(node.comm()), first = rank_of(node.comm()) == 0 ? 1 : 0;
     Nodes nodes;
     MPI_Allreduce(&first, &nodes.count, 1, MPI_INT, MPI_SUM, comm);

@@ -77,7 +77,6 @@ FAMILIES = (
             "runner/apps/cg/sweeps.cpp",
             "runner/apps/halo/field.cpp",
             "runner/apps/jacobi/rows.cpp",
-            "runner/apps/sum3d/layout.cpp",
             "runner/collective/contents.cpp",
             "runner/json.cpp",
             "runner/request.cpp",

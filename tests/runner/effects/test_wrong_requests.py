@@ -40,7 +40,7 @@ def ask(session: Session, effect: str, wrong: dict[str, Any]) -> dict[str, Any]:
         ("datatypes", {"way": "fly"}, "fly"),
         ("datatypes", {"layout": "sphere"}, "sphere"),
         ("datatypes", {"stride_B": 3}, "stride_B"),
-        ("datatypes", {"blocks": 0}, "positive"),
+        ("datatypes", {"blocks": 0}, "blocks must be at least 1"),
         ("datatypes", {"blocks": 2**30}, "1 GiB"),
         ("datatypes", {"layout": "face_x", "side": 0}, "side"),
         ("matching", {"queue": "late"}, "posted or unexpected"),

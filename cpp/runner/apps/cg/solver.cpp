@@ -29,15 +29,6 @@ std::vector<Vector> vectors(const Settings& settings, const Space& space) {
 
 }  // namespace
 
-Variant variant_of(const std::string& name) {
-    if (name == "reference") return Variant::reference;
-    if (name == "fused") return Variant::fused;
-    if (name == "joint") return Variant::joint;
-    if (name == "single_sweep") return Variant::single_sweep;
-    if (name == "pipelined") return Variant::pipelined;
-    throw BadRequest("unknown variant '" + name + "'");
-}
-
 double Solver::vectors_B(const Settings& settings, const ProcessGrid& grid) {
     return static_cast<double>(vectors_of(settings)) * Vector::bytes(Space(settings.dimensions, grid.cells));
 }
@@ -109,49 +100,29 @@ void Solver::exchanged(double* field) {
     shares_.halo_s += now_s() - start_s;
 }
 
-// q = A p with the halo of p, p · q where asked for. While an overlapping halo travels, all that does not
+// q = A p with the halo of p; p · q. While an overlapping halo travels, all that does not
 // need it is computed.
-double Solver::applied(double* p, double* q, bool is_summed) {
-    const auto part = [&](const Box& box) {
-        if (is_summed) return sweeps_.apply_dot(space_, box, p, q, settings_.stores);
-        sweeps_.apply(space_, box, p, q, settings_.stores);
-        return 0.0;
+double Solver::applied(double* p, double* q) {
+    const auto part = [&](const Cuboid& box) {
+        return sweeps_.apply_dot(space_, box, p, q, settings_.stores);
     };
     if (settings_.exchange != Exchange::overlap) {
         exchanged(p);
         return swept(apply_B_, [&] { return part(whole(space_)); });
     }
-    // The layers that need neighbours: first in z, then what is left in y, then in x.
-    Box inner = whole(space_);
-    std::vector<Box> layers;
-    const auto cut = [&](std::size_t direction, long Box::* first, long Box::* end) {
-        Box layer = inner;
-        if (grid_.has_neighbour(static_cast<int>(direction), 0)) {
-            layer.*end = ++(inner.*first);
-            layers.push_back(layer);
-        }
-        layer = inner;
-        if (grid_.has_neighbour(static_cast<int>(direction), 1) && inner.*first < inner.*end) {
-            layer.*first = --(inner.*end);
-            layers.push_back(layer);
-        }
-    };
-    cut(2, &Box::z0, &Box::z1);
-    cut(1, &Box::y0, &Box::y1);
-    cut(0, &Box::x0, &Box::x1);
+    std::vector<Cuboid> layers;
+    const Cuboid inner = grid_.inner(layers);
     const double start_s = now_s();
     halo_.start(p);
     shares_.halo_s += now_s() - start_s;
-    const double inside =
-        static_cast<double>(std::max(0L, inner.x1 - inner.x0) * std::max(0L, inner.y1 - inner.y0)) *
-        static_cast<double>(std::max(0L, inner.z1 - inner.z0)) / space_.unknowns();
+    const double inside = inner.cells() / space_.unknowns();
     double product = swept(inside * apply_B_, [&] { return part(inner); });
     const double travelled_s = now_s();
     halo_.finish(p);
     shares_.halo_s += now_s() - travelled_s;
     product += swept((1 - inside) * apply_B_, [&] {
         double more = 0;
-        for (const Box& layer : layers) more += part(layer);
+        for (const Cuboid& layer : layers) more += part(layer);
         return more;
     });
     return settings_.computes ? product : 1.0;
@@ -202,12 +173,12 @@ double Solver::solve() {
 void Solver::solve_by_sweeps() {
     const bool is_fused = settings_.variant != Variant::reference,
                is_joint = settings_.variant == Variant::joint;
-    const Box all = whole(space_);
+    const Cuboid all = whole(space_);
     double square = summed(replaced()), beta = 0;
     if (!goes_on(square)) return;
     swept(update_B, [&] { return sweeps_.direction(space_, all, r_, 0, p_), 0.0; });
     for (long iteration = 0;; ++iteration) {
-        double product = applied(p_, q_, is_fused);
+        double product = applied(p_, q_);
         if (!is_fused) product = swept(dot_B, [&] { return sweeps_.dot(space_, all, p_, q_); });
         const double alpha = square / summed(product);
         const bool is_replaced = replaces(iteration);
@@ -238,23 +209,18 @@ void Solver::solve_by_sweeps() {
 
 // The neighbours' p beside this process's unknowns, from their r, as they compute it themselves.
 void Solver::faces_of_direction(double beta) {
-    const Box all = whole(space_);
-    const auto face = [&](std::size_t direction, long Box::* first, long Box::* end) {
+    for (std::size_t d = 0; d < 3; ++d)
         for (const int side : {0, 1}) {
-            if (!grid_.has_neighbour(static_cast<int>(direction), side)) continue;
-            Box layer = all;
-            layer.*first = side == 0 ? -1 : all.*end;
-            layer.*end = layer.*first + 1;
+            if (!grid_.has_neighbour(static_cast<int>(d), side)) continue;
+            Cuboid layer = whole(space_);
+            layer.from[d] = side == 0 ? -1 : layer.to[d];
+            layer.to[d] = layer.from[d] + 1;
             sweeps_.direction(space_, layer, r_, beta, p_);
         }
-    };
-    face(0, &Box::x0, &Box::x1);
-    face(1, &Box::y0, &Box::y1);
-    face(2, &Box::z0, &Box::z1);
 }
 
 void Solver::solve_in_single_sweeps() {
-    const Box all = whole(space_);
+    const Cuboid all = whole(space_);
     double square = summed(replaced()), beta = 0, alpha_before = 0;
     if (!goes_on(square)) return;
     exchanged(r_);
@@ -292,7 +258,7 @@ void Solver::solve_in_single_sweeps() {
 }
 
 void Solver::solve_pipelined() {
-    const Box all = whole(space_);
+    const Cuboid all = whole(space_);
     double dots[2] = {replaced(), 0};
     dots[1] = applied_to_residual();
     double before = 0, alpha = 0;
@@ -302,7 +268,7 @@ void Solver::solve_pipelined() {
         const double start_s = now_s();
         MPI_Iallreduce(dots, sums, 2, MPI_DOUBLE, MPI_SUM, grid_.comm, &request);
         shares_.sum_s += now_s() - start_s;
-        applied(w_, q_, false);
+        applied(w_, q_);
         const double wait_s = now_s();
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         shares_.sum_s += now_s() - wait_s;
@@ -318,18 +284,18 @@ void Solver::solve_pipelined() {
         if (replaces(iteration)) {
             dots[0] = replaced();
             dots[1] = applied_to_residual();
-            applied(p_, s_, false);
-            applied(s_, z_, false);
+            applied(p_, s_);
+            applied(s_, z_);
         }
         if (!settings_.computes) dots[0] = dots[1] = 1;
     }
 }
 
 // w = A r; this process's part of r · w.
-double Solver::applied_to_residual() { return applied(r_, w_, true); }
+double Solver::applied_to_residual() { return applied(r_, w_); }
 
 double Solver::stream(long times) {
-    const Box all = whole(space_);
+    const Cuboid all = whole(space_);
     const Stores stores = settings_.stores;
     // Small enough that no number grows, whatever was there before.
     constexpr double tiny = 1e-3, half = 0.5;

@@ -20,8 +20,6 @@ enum class Variant {
     pipelined,     // one sum over the ranks in an iteration, not waited for during the operator
 };
 
-Variant variant_of(const std::string& name);  // BadRequest for an unknown name
-
 struct Settings {
     int dimensions;
     Cells whole;
@@ -81,7 +79,7 @@ class Solver {
     double swept(double bytes_per_unknown, const Sweep& sweep);
     double summed(double mine);
     void exchanged(double* field);
-    double applied(double* p, double* q, bool is_summed);
+    double applied(double* p, double* q);
     double applied_to_residual();
     double replaced();
     bool goes_on(double square);

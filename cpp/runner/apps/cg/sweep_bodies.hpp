@@ -7,7 +7,7 @@ namespace hockney::cg {
 namespace {
 
 template <int dimensions, bool is_streaming>
-double apply_box(const Space& space, const Box& box, const double* p, double* q) {
+double apply_box(const Space& space, const Cuboid& box, const double* p, double* q) {
     Lanes sums = {};
     double rest = 0;
     for_blocked_rows(space, box, [&](long row, long n, long, long) {
@@ -16,7 +16,7 @@ double apply_box(const Space& space, const Box& box, const double* p, double* q)
     return sum(sums) + rest;
 }
 
-double apply_dot(const Space& space, const Box& box, const double* p, double* q, Stores stores) {
+double apply_dot(const Space& space, const Cuboid& box, const double* p, double* q, Stores stores) {
     const bool is_streaming = stores == Stores::streaming;
     double product = 0;
     if (space.dimensions == 2)
@@ -27,11 +27,7 @@ double apply_dot(const Space& space, const Box& box, const double* p, double* q,
     return product;
 }
 
-void apply(const Space& space, const Box& box, const double* p, double* q, Stores stores) {
-    apply_dot(space, box, p, q, stores);
-}
-
-double dot(const Space& space, const Box& box, const double* a, const double* b) {
+double dot(const Space& space, const Cuboid& box, const double* a, const double* b) {
     Lanes sums = {}, more = {};
     double rest = 0;
     for_rows(space, box, [&](long row, long n, long, long) {
@@ -46,7 +42,7 @@ double dot(const Space& space, const Box& box, const double* a, const double* b)
 }
 
 template <bool is_summed>
-inline __attribute__((always_inline)) double add_box(const Space& space, const Box& box, double alpha,
+inline __attribute__((always_inline)) double add_box(const Space& space, const Cuboid& box, double alpha,
                                                      const double* a, double* y) {
     Lanes sums = {};
     double rest = 0;
@@ -65,15 +61,15 @@ inline __attribute__((always_inline)) double add_box(const Space& space, const B
     return sum(sums) + rest;
 }
 
-void add(const Space& space, const Box& box, double alpha, const double* a, double* y) {
+void add(const Space& space, const Cuboid& box, double alpha, const double* a, double* y) {
     add_box<false>(space, box, alpha, a, y);
 }
 
-double add_dot(const Space& space, const Box& box, double alpha, const double* a, double* y) {
+double add_dot(const Space& space, const Cuboid& box, double alpha, const double* a, double* y) {
     return add_box<true>(space, box, alpha, a, y);
 }
 
-void direction(const Space& space, const Box& box, const double* r, double beta, double* p) {
+void direction(const Space& space, const Cuboid& box, const double* r, double beta, double* p) {
     for_rows(space, box, [&](long row, long n, long, long) {
         long x = 0;
         for (; x + lanes <= n; x += lanes) store(p + row + x, load(r + row + x) + beta * load(p + row + x));
@@ -81,7 +77,7 @@ void direction(const Space& space, const Box& box, const double* r, double beta,
     });
 }
 
-void joint(const Space& space, const Box& box, double alpha, double beta, const double* r, double* p,
+void joint(const Space& space, const Cuboid& box, double alpha, double beta, const double* r, double* p,
            double* x) {
     for_rows(space, box,
              [&](long row, long n, long, long) { joint_row(alpha, beta, r + row, p + row, x + row, n); });
@@ -159,13 +155,13 @@ double single_dot(const Space& space, double alpha, double beta, const double* r
 }
 
 template <int dimensions>
-double residual_box(const Space& space, const Box& box, const Separable& b, const double* x, double* r) {
+double residual_box(const Space& space, const Cuboid& box, const Separable& b, const double* x, double* r) {
     Lanes sums = {};
     double rest = 0;
     for_blocked_rows(space, box, [&](long row, long n, long y, long z) {
         const double outer = b.scale * b.first_y[y] * b.first_z[z];
         const double inner = b.scale * (b.second_y[y] * b.first_z[z] + b.first_y[y] * b.second_z[z]);
-        const double *first = b.first + box.x0, *second = b.second + box.x0, *from = x + row;
+        const double *first = b.first + box.from[0], *second = b.second + box.from[0], *from = x + row;
         double* to = r + row;
         long i = operator_on_row<dimensions>(
             from, 0, n, space.pitch, space.plane, [&](long at, const Lanes&, const Lanes& applied) {
@@ -184,13 +180,13 @@ double residual_box(const Space& space, const Box& box, const Separable& b, cons
     return sum(sums) + rest;
 }
 
-double residual_dot(const Space& space, const Box& box, const Separable& b, const double* x, double* r) {
+double residual_dot(const Space& space, const Cuboid& box, const Separable& b, const double* x, double* r) {
     return space.dimensions == 2 ? residual_box<2>(space, box, b, x, r)
                                  : residual_box<3>(space, box, b, x, r);
 }
 
-void pipelined_dots(const Space& space, const Box& box, double alpha, double beta, const double* q, double* z,
-                    double* s, double* p, double* x, double* r, double* w, double dots[2]) {
+void pipelined_dots(const Space& space, const Cuboid& box, double alpha, double beta, const double* q,
+                    double* z, double* s, double* p, double* x, double* r, double* w, double dots[2]) {
     Lanes rr = {}, wr = {};
     double rest_rr = 0, rest_wr = 0;
     for_rows(space, box, [&](long row, long n, long, long) {
@@ -224,7 +220,7 @@ void pipelined_dots(const Space& space, const Box& box, double alpha, double bet
 }
 
 template <bool is_streaming>
-double copy_box(const Space& space, const Box& box, const double* p, double* q) {
+double copy_box(const Space& space, const Cuboid& box, const double* p, double* q) {
     Lanes sums = {};
     for_rows(space, box, [&](long row, long n, long, long) {
         for (long x = 0; x + lanes <= n; x += lanes) {
@@ -236,7 +232,7 @@ double copy_box(const Space& space, const Box& box, const double* p, double* q) 
     return sum(sums);
 }
 
-double copy_dot(const Space& space, const Box& box, const double* p, double* q, Stores stores) {
+double copy_dot(const Space& space, const Cuboid& box, const double* p, double* q, Stores stores) {
     if (stores == Stores::plain) return copy_box<false>(space, box, p, q);
     const double product = copy_box<true>(space, box, p, q);
     fence();
@@ -244,7 +240,7 @@ double copy_dot(const Space& space, const Box& box, const double* p, double* q, 
 }
 
 template <bool is_streaming>
-double joint_copy_box(const Space& space, const Box& box, double alpha, double beta, const double* r,
+double joint_copy_box(const Space& space, const Cuboid& box, double alpha, double beta, const double* r,
                       double* p, double* x_, double* q) {
     Lanes sums = {};
     for_rows(space, box, [&](long row, long n, long, long) {
@@ -259,7 +255,7 @@ double joint_copy_box(const Space& space, const Box& box, double alpha, double b
     return sum(sums);
 }
 
-double joint_copy_dot(const Space& space, const Box& box, double alpha, double beta, const double* r,
+double joint_copy_dot(const Space& space, const Cuboid& box, double alpha, double beta, const double* r,
                       double* p, double* x, double* q, Stores stores) {
     if (stores == Stores::plain) return joint_copy_box<false>(space, box, alpha, beta, r, p, x, q);
     const double product = joint_copy_box<true>(space, box, alpha, beta, r, p, x, q);
@@ -268,8 +264,8 @@ double joint_copy_dot(const Space& space, const Box& box, double alpha, double b
 }
 
 constexpr Sweeps table(const char* name, bool streams) {
-    return {name,  streams,    apply,        apply_dot,      dot,      add,           add_dot, direction,
-            joint, single_dot, residual_dot, pipelined_dots, copy_dot, joint_copy_dot};
+    return {name,       streams,      apply_dot,      dot,      add,           add_dot, direction, joint,
+            single_dot, residual_dot, pipelined_dots, copy_dot, joint_copy_dot};
 }
 
 }  // namespace

@@ -49,20 +49,21 @@ inline __attribute__((always_inline)) double sum(const Lanes& value) {
 
 // Calls `row(offset, n)` for each row of the box.
 template <class Row>
-inline __attribute__((always_inline)) void for_rows(const Space& space, const Box& box, const Row& row) {
+inline __attribute__((always_inline)) void for_rows(const Space& space, const Cuboid& box, const Row& row) {
     if (box.is_empty()) return;
-    for (long z = box.z0; z < box.z1; ++z)
-        for (long y = box.y0; y < box.y1; ++y) row(space.at(box.x0, y, z), box.x1 - box.x0, y, z);
+    const long x = box.from[0], n = box.to[0] - x;
+    for (long z = box.from[2]; z < box.to[2]; ++z)
+        for (long y = box.from[1]; y < box.to[1]; ++y) row(space.at(x, y, z), n, y, z);
 }
 
 // Likewise in blocks of rows so few that three planes of a block stay in the caches: the operator reads
 // what it read a plane before.
 template <class Row>
-inline __attribute__((always_inline)) void for_blocked_rows(const Space& space, const Box& box,
+inline __attribute__((always_inline)) void for_blocked_rows(const Space& space, const Cuboid& box,
                                                             const Row& row) {
-    Box block = box;
-    for (; block.y0 < box.y1; block.y0 = block.y1) {
-        block.y1 = block.y0 + space.block_rows() < box.y1 ? block.y0 + space.block_rows() : box.y1;
+    Cuboid block = box;
+    for (; block.from[1] < box.to[1]; block.from[1] = block.to[1]) {
+        block.to[1] = std::min(block.from[1] + space.block_rows(), box.to[1]);
         for_rows(space, block, row);
     }
 }

@@ -17,13 +17,7 @@ struct Space : Layout {
     double unknowns() const { return static_cast<double>(nx) * static_cast<double>(ny * nz); }
 };
 
-// The part of a process's unknowns that a sweep visits: from the first to before the last, in each direction.
-struct Box {
-    long x0, x1, y0, y1, z0, z1;
-    bool is_empty() const { return x0 >= x1 || y0 >= y1 || z0 >= z1; }
-};
-
-inline Box whole(const Space& space) { return {0, space.nx, 0, space.ny, 0, space.nz}; }
+inline Cuboid whole(const Space& space) { return {{0, 0, 0}, space.cells}; }
 
 // A vector of zeros. `stagger`: vectors that are swept together start at different places within a page,
 // since equal ones would compete for the same sets of a cache.
@@ -61,33 +55,32 @@ struct Sweeps {
     const char* name;
     // Whether results can pass by the caches; where they cannot, both kinds of stores are the same.
     bool streams;
-    // q = A p
-    void (*apply)(const Space&, const Box&, const double* p, double* q, Stores);
     // q = A p; p · q
-    double (*apply_dot)(const Space&, const Box&, const double* p, double* q, Stores);
+    double (*apply_dot)(const Space&, const Cuboid&, const double* p, double* q, Stores);
     // a · b
-    double (*dot)(const Space&, const Box&, const double* a, const double* b);
+    double (*dot)(const Space&, const Cuboid&, const double* a, const double* b);
     // y += α a
-    void (*add)(const Space&, const Box&, double alpha, const double* a, double* y);
+    void (*add)(const Space&, const Cuboid&, double alpha, const double* a, double* y);
     // y += α a; y · y
-    double (*add_dot)(const Space&, const Box&, double alpha, const double* a, double* y);
+    double (*add_dot)(const Space&, const Cuboid&, double alpha, const double* a, double* y);
     // p = r + β p
-    void (*direction)(const Space&, const Box&, const double* r, double beta, double* p);
+    void (*direction)(const Space&, const Cuboid&, const double* r, double beta, double* p);
     // x += α p; p = r + β p
-    void (*joint)(const Space&, const Box&, double alpha, double beta, const double* r, double* p, double* x);
+    void (*joint)(const Space&, const Cuboid&, double alpha, double beta, const double* r, double* p,
+                  double* x);
     // x += α p; p = r + β p; q = A p, one plane (2-D: one row) behind; p · q. Whole process only; the layers
     // of p are the new ones already.
     double (*single_dot)(const Space&, double alpha, double beta, const double* r, double* p, double* x,
                          double* q, Stores);
     // r = b − A x; r · r
-    double (*residual_dot)(const Space&, const Box&, const Separable& b, const double* x, double* r);
+    double (*residual_dot)(const Space&, const Cuboid&, const Separable& b, const double* x, double* r);
     // z = q + β z; s = w + β s; p = r + β p; x += α p; r −= α s; w −= α z; r · r and w · r
-    void (*pipelined_dots)(const Space&, const Box&, double alpha, double beta, const double* q, double* z,
+    void (*pipelined_dots)(const Space&, const Cuboid&, double alpha, double beta, const double* q, double* z,
                            double* s, double* p, double* x, double* r, double* w, double dots[2]);
     // The same memory traffic without neighbours: for what the machine's memory allows.
-    double (*copy_dot)(const Space&, const Box&, const double* p, double* q, Stores);
-    double (*joint_copy_dot)(const Space&, const Box&, double alpha, double beta, const double* r, double* p,
-                             double* x, double* q, Stores);
+    double (*copy_dot)(const Space&, const Cuboid&, const double* p, double* q, Stores);
+    double (*joint_copy_dot)(const Space&, const Cuboid&, double alpha, double beta, const double* r,
+                             double* p, double* x, double* q, Stores);
 };
 
 // The sweeps for the best instruction set of this processor.

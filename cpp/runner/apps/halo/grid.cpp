@@ -8,19 +8,12 @@ namespace hockney {
 namespace {
 
 constexpr const char* names = "xyz";
-// Together below 2^63 bytes.
-constexpr long most_cells_along = 1000000;
 
 }  // namespace
 
-Cells cells_of(const Request& request) {
+Cells cells_of(const Request& request, long most_along) {
     Cells cells{};
-    for (std::size_t d = 0; d < 3; ++d) {
-        cells[d] = request.whole(std::string("n") + names[d]);
-        if (cells[d] < 1 || cells[d] > most_cells_along)
-            throw BadRequest("cells along " + std::string(1, names[d]) + " must be from 1 to " +
-                             std::to_string(most_cells_along) + ", not " + std::to_string(cells[d]));
-    }
+    for (std::size_t d = 0; d < 3; ++d) cells[d] = request.whole(std::string("n") + names[d], 1, most_along);
     return cells;
 }
 
@@ -28,10 +21,7 @@ Grid grid_of(const Request& request, const Cells& cells, int ranks) {
     Grid grid{};
     long product = 1;
     for (std::size_t d = 0; d < 3; ++d) {
-        const long along = request.whole(std::string("p") + names[d]);
-        if (along < 1 || along > ranks)
-            throw BadRequest("processes along " + std::string(1, names[d]) + " must be from 1 to " +
-                             std::to_string(ranks) + ", not " + std::to_string(along));
+        const long along = request.whole(std::string("p") + names[d], 1, ranks);
         grid[d] = static_cast<int>(along);
         product *= along;
     }
@@ -60,6 +50,21 @@ ProcessGrid::ProcessGrid(MPI_Comm from, const Grid& along_, const Cells& whole) 
         first[d] = share.first;
         cells[d] = share.count;
     }
+}
+
+Cuboid ProcessGrid::inner(std::vector<Cuboid>& shell) const {
+    Cuboid rest{{0, 0, 0}, cells};
+    for (std::size_t d = 3; d-- > 0;)
+        for (const int side : {0, 1}) {
+            if (!has_neighbour(static_cast<int>(d), side) || rest.from[d] >= rest.to[d]) continue;
+            Cuboid layer = rest;
+            if (side == 0)
+                layer.to[d] = ++rest.from[d];
+            else
+                layer.from[d] = --rest.to[d];
+            shell.push_back(layer);
+        }
+    return rest;
 }
 
 }  // namespace hockney

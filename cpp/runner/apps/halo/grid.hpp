@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <vector>
 
 #include "../../request.hpp"
 #include "cells.hpp"
@@ -15,7 +16,7 @@ using Grid = std::array<int, 3>;  // processes along x, y and z
 // Cells along x, y, z from the keys `nx`, `ny`, `nz`, processes from `px`, `py`, `pz`. BadRequest where one
 // is not positive, where the product of a grid is not `ranks`, where a direction has more ranks than cells,
 // and where a face has more cells than MPI counts.
-Cells cells_of(const Request& request);
+Cells cells_of(const Request& request, long most_along = 1000000);
 Grid grid_of(const Request& request, const Cells& cells, int ranks);
 
 // This rank's place. `comm` is Cartesian and not periodic, its ranks are in the order of the one it came
@@ -35,6 +36,9 @@ struct ProcessGrid {
         return neighbours[static_cast<std::size_t>(direction)][static_cast<std::size_t>(side)] !=
                MPI_PROC_NULL;
     }
+    // The cells that need no neighbour, and in `shell` the layers around them: planes whole, then what is
+    // left of rows between them, then columns between those.
+    Cuboid inner(std::vector<Cuboid>& shell) const;
 };
 
 }  // namespace hockney

@@ -30,19 +30,13 @@ Cells face_across(const Cells& cells, std::size_t direction) {
 
 }  // namespace
 
-Exchange exchange_of(const std::string& name) {
-    if (name == "sendrecv") return Exchange::sendrecv;
-    if (name == "nonblocking") return Exchange::nonblocking;
-    if (name == "overlap") return Exchange::overlap;
-    if (name == "persistent") return Exchange::persistent;
-    if (name == "neighborhood") return Exchange::neighborhood;
-    throw BadRequest("unknown halo '" + name + "'");
+Exchange exchange_of(const Request& request) {
+    return static_cast<Exchange>(
+        request.choice("halo", {"sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"}));
 }
 
-Faces faces_of(const std::string& name) {
-    if (name == "datatype") return Faces::datatype;
-    if (name == "packed") return Faces::packed;
-    throw BadRequest("unknown faces '" + name + "'");
+Faces faces_of(const Request& request) {
+    return static_cast<Faces>(request.choice("faces", {"datatype", "packed"}));
 }
 
 void require_exchange(Exchange exchange, Faces faces, MPI_Comm comm) {

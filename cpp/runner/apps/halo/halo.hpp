@@ -25,9 +25,9 @@ enum class Exchange {
 // How a face that is not contiguous becomes a message.
 enum class Faces { datatype, packed };
 
-// BadRequest for an unknown name.
-Exchange exchange_of(const std::string& name);
-Faces faces_of(const std::string& name);
+// By the keys `halo` and `faces`.
+Exchange exchange_of(const Request& request);
+Faces faces_of(const Request& request);
 
 // Collective: throws Refusal where this MPI cannot exchange so.
 void require_exchange(Exchange exchange, Faces faces, MPI_Comm comm);

@@ -28,7 +28,7 @@ const Rows& rows_of(const std::string& instructions) {
     return here.back();
 }
 
-void part_of_rows(double* to, const double* from, const Layout& layout, const Region& region, long planes) {
+void part_of_rows(double* to, const double* from, const Layout& layout, const Cuboid& region, long planes) {
     for (long z = 0; z < planes * layout.plane; z += layout.plane)
         for (long x = region.from[0]; x < region.to[0]; ++x)
             to[z + x] = mean(from + z + x, layout.pitch, layout.plane);
@@ -40,15 +40,10 @@ Traversal traversal_of(const Request& request, const Layout& layout, const Cache
                        std::string& refused) {
     Traversal how;
     const std::string& instructions = request.text("instructions");
-    if (instructions != "auto" && instructions != "avx512" && instructions != "avx2" &&
-        instructions != "portable")
-        throw BadRequest("unknown instructions '" + instructions + "'");
+    request.choice("instructions", {"auto", "avx512", "avx2", "portable"});
     const std::string& stores = request.text("stores");
-    if (stores != "auto" && stores != "regular" && stores != "non_temporal")
-        throw BadRequest("unknown stores '" + stores + "'");
-    const long threads = request.whole("threads"), block_rows = request.whole("block_rows");
-    if (threads < 1 || threads > 4096) throw BadRequest("threads must be from 1 to 4096");
-    if (block_rows < 0) throw BadRequest("block_rows must not be negative");
+    request.choice("stores", {"auto", "regular", "non_temporal"});
+    const long threads = request.whole("threads", 1, 4096), block_rows = request.whole("block_rows", 0);
     const Rows& rows = rows_of(instructions);
     how.instructions = rows.instructions;
     if (instructions != "auto" && instructions != rows.instructions)
@@ -75,7 +70,7 @@ Traversal traversal_of(const Request& request, const Layout& layout, const Cache
     return how;
 }
 
-void sweep(const Traversal& how, const Layout& layout, double* to, const double* from, const Region& region) {
+void sweep(const Traversal& how, const Layout& layout, double* to, const double* from, const Cuboid& region) {
     const Rows& rows = rows_of(how.instructions);
     const Stores& stores = how.non_temporal ? rows.non_temporal : rows.regular;
     const long cells = layout.cells[0], pitch = layout.pitch, plane = layout.plane;
@@ -126,7 +121,7 @@ double stream(const Traversal& how, const Layout& layout, double* to, const doub
             const long at = layout.at(0, begin, z - 1);
             stores.copy(to + at, from + at, lines);
             for (read += how.reads - 1; read >= 1; --read)
-                rows.read(from + layout.at(0, begin, (z + planes / 2) % planes - 1), lines);
+                read_lines(from + layout.at(0, begin, (z + planes / 2) % planes - 1), lines);
         }
         rows.fence();
     });

@@ -14,11 +14,6 @@
 
 namespace hockney {
 
-// From the first cell to behind the last, along x, y and z.
-struct Region {
-    Cells from{}, to{};
-};
-
 // How a sweep goes through memory.
 struct Traversal {
     std::string instructions;  // avx512, avx2, portable
@@ -55,7 +50,7 @@ void each_thread(int threads, long rows, const Part& part) {
     }
 }
 
-void sweep(const Traversal& how, const Layout& layout, double* to, const double* from, const Region& region);
+void sweep(const Traversal& how, const Layout& layout, double* to, const double* from, const Cuboid& region);
 
 // The same mix of reads and writes, without the arithmetic: copies one field to the other, all of it, as
 // often as a sweep writes it once; where a sweep reads three planes, two other thirds of the field are read

@@ -30,10 +30,11 @@ struct Rows {
     bool (*is_there)();
     Stores regular;
     Stores non_temporal;  // past the caches; nothing where there are no such stores
-    void (*read)(const double* from, long lines);
-    void (*fence)();  // makes non-temporal stores visible to other processors
+    void (*fence)();      // makes non-temporal stores visible to other processors
 };
 
+// Reads lines of 8 doubles, one of each.
+void read_lines(const double* from, long lines);
 // Those that this processor has, the best first; `portable` is always there.
 std::vector<Rows> rows_here();
 

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "../../request.hpp"
+#include "../halo/grid.hpp"
 
 namespace hockney::sum3d {
 
 // Part of a matrix, by the directions x, y and z.
 struct Box {
-    std::array<long, 3> start, cells;
+    Cells start, cells;
 };
 
 // Element (x, y, z) stands at (x·ny + y)·nz + z, the process at those coordinates likewise.
@@ -24,7 +25,7 @@ class Layout {
     // Of all processes, one after another in contiguous pieces, unless they are blocks.
     bool is_blocks() const { return split_ == "blocks"; }
     int ranks() const { return ranks_; }
-    const std::array<long, 3>& sizes() const { return sizes_; }
+    const Cells& sizes() const { return sizes_; }
     long elements() const { return sizes_[0] * sizes_[1] * sizes_[2]; }
     long elements(int rank) const;
     // Where the piece of a process starts when the pieces lie one after another.
@@ -34,7 +35,8 @@ class Layout {
 
   private:
     std::string split_;
-    std::array<long, 3> sizes_{}, grid_{};
+    Cells sizes_;
+    Grid grid_{};
     int ranks_;
 };
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-namespace hockney {
+namespace hockney::effect_datatypes {
 namespace {
 
 constexpr long line_B = 64;
@@ -21,15 +21,14 @@ struct Fixed {
 }  // namespace
 
 Layout::Layout(const Request& request) {
+    request.choice("layout", {"contiguous", "vector", "indexed", "irregular", "face_x", "face_y", "face_z"});
     const std::string& name = request.text("layout");
     if (name.rfind("face_", 0) == 0) {
-        describe_face(name, request.whole("side"));
+        describe_face(name, request.whole("side", 1, 500));
     } else {
-        blocks_ = request.whole("blocks");
-        block_B_ = request.whole("block_B");
-        stride_B_ = request.whole("stride_B");
-        if (blocks_ < 1 || block_B_ < 1 || stride_B_ < block_B_)
-            throw BadRequest("blocks and block_B must be positive, stride_B at least block_B");
+        blocks_ = request.whole("blocks", 1);
+        block_B_ = request.whole("block_B", 1);
+        stride_B_ = request.whole("stride_B", block_B_);
         if (stride_B_ > most_B / blocks_) throw BadRequest("the layout must not span more than 1 GiB");
         const auto count = static_cast<int>(blocks_), length = static_cast<int>(block_B_);
         if (name == "contiguous") {
@@ -37,7 +36,7 @@ Layout::Layout(const Request& request) {
             MPI_Type_contiguous(static_cast<int>(bytes()), MPI_CHAR, &type_);
         } else if (name == "vector") {
             MPI_Type_vector(count, length, static_cast<int>(stride_B_), MPI_CHAR, &type_);
-        } else if (name == "indexed" || name == "irregular") {
+        } else {
             std::mt19937_64 random(static_cast<std::uint64_t>(request.whole("seed")));
             std::uniform_int_distribution<long> place(0, name == "indexed" ? 0 : stride_B_ - block_B_);
             std::vector<int> starts, lengths(static_cast<std::size_t>(blocks_), length);
@@ -46,8 +45,6 @@ Layout::Layout(const Request& request) {
                 starts.push_back(static_cast<int>(offsets_.back()));
             }
             MPI_Type_indexed(count, lengths.data(), starts.data(), MPI_CHAR, &type_);
-        } else {
-            throw BadRequest("unknown layout '" + name + "'");
         }
         extent_B_ = offset(blocks_ - 1) + block_B_;
     }
@@ -59,7 +56,6 @@ Layout::~Layout() { MPI_Type_free(&type_); }
 
 void Layout::describe_face(const std::string& name, long side) {
     constexpr long double_B = 8;
-    if (side < 1 || side > 500) throw BadRequest("side must be from 1 to 500");
     element_ = MPI_DOUBLE;
     element_B_ = static_cast<int>(double_B);
     const auto n = static_cast<int>(side);
@@ -71,11 +67,9 @@ void Layout::describe_face(const std::string& name, long side) {
     } else if (name == "face_y") {
         part[1] = 1;
         blocks_ = side, block_B_ = double_B * side, stride_B_ = double_B * side * side;
-    } else if (name == "face_z") {
+    } else {
         part[0] = 1;
         blocks_ = 1, block_B_ = double_B * side * side, stride_B_ = block_B_;
-    } else {
-        throw BadRequest("unknown layout '" + name + "'");
     }
     // The type's extent is that of the whole block; what it touches ends with its last block.
     extent_B_ = (blocks_ - 1) * stride_B_ + block_B_;
@@ -132,4 +126,4 @@ void Layout::scatter(const std::byte* from, std::byte* to) const {
     });
 }
 
-}  // namespace hockney
+}  // namespace hockney::effect_datatypes

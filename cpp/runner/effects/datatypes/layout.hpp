@@ -9,7 +9,7 @@
 
 #include "../../request.hpp"
 
-namespace hockney {
+namespace hockney::effect_datatypes {
 
 class Layout {
   public:
@@ -57,4 +57,4 @@ class Layout {
     MPI_Datatype element_ = MPI_CHAR, type_ = MPI_DATATYPE_NULL;
 };
 
-}  // namespace hockney
+}  // namespace hockney::effect_datatypes

@@ -28,14 +28,10 @@ void partner(bool sends, const Payload& payload, Buffer& buffer, MPI_Comm pair) 
 }  // namespace
 
 Planted::Planted(const Request& request)
-    : call_s(request.real("planted_call_s")),
-      byte_s(request.real("planted_byte_s")),
-      transfer_s(request.real("planted_transfer_s")),
-      share(request.real("planted_share")) {
-    if (!(call_s >= 0) || !(byte_s >= 0) || !(transfer_s >= 0))
-        throw BadRequest("planted times must not be negative");
-    if (!(share >= 0 && share <= 1)) throw BadRequest("planted_share must be from 0 to 1");
-}
+    : call_s(request.real("planted_call_s", 0)),
+      byte_s(request.real("planted_byte_s", 0)),
+      transfer_s(request.real("planted_transfer_s", 0)),
+      share(request.real("planted_share", 0, 1)) {}
 
 Repetition overlap_once(bool sends, const Computation& computation, const Planted& planted,
                         const Payload& payload, Buffer& buffer, MPI_Comm pair) {

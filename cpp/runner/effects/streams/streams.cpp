@@ -99,31 +99,27 @@ long windows_of(Stream& stream, double sample_s, MPI_Comm comm) {
     return static_cast<long>(std::clamp(std::ceil(sample_s / slowest_s), 1.0, most_windows));
 }
 
-void check(const std::vector<int>& ends, long bytes, long window, double sample_s, MPI_Comm comm) {
+void check(const std::vector<int>& ends, MPI_Comm comm) {
     const int ranks = ranks_of(comm);
     const std::set<int> different(ends.begin(), ends.end());
     if (ends.empty() || ends.size() % 2 != 0 || different.size() < ends.size() ||
         *different.rbegin() >= ranks)
         throw BadRequest("pairs must name an even number of different ranks among the members");
-    if (bytes < 0) throw BadRequest("bytes must not be negative");
-    if (window < 1 || window > most_window)
-        throw BadRequest("window must be from 1 to " + std::to_string(most_window));
-    if (!(sample_s >= 0)) throw BadRequest("sample_s must not be negative");
 }
 
 }  // namespace
 
 std::string stream(const Request& request, MPI_Comm comm, const std::vector<int>& ends) {
-    const long bytes = request.whole("bytes"), window = request.whole("window");
-    const double sample_s = request.real("sample_s");
-    check(ends, bytes, window, sample_s, comm);
-    const Repetitions repetitions(request);
+    const long bytes = request.whole("bytes", 0), window = request.whole("window", 1, most_window);
+    const double sample_s = request.real("sample_s", 0);
+    check(ends, comm);
+    const StoppingRule rule = repetitions(request);
     require_memory(static_cast<double>(Buffer::total_B(static_cast<std::size_t>(bytes), 0)), comm);
     Stream mine(comm, ends, static_cast<std::size_t>(bytes), window);
     const long windows = windows_of(mine, sample_s, comm);
     std::vector<double> own_s;
     std::vector<int> preempted;
-    Repeated repeated = repeat(repetitions, comm, [&] {
+    Repeated repeated = repeat(rule, comm, [&] {
         const long switches = involuntary_switches();
         own_s.push_back(mine.run(windows) / static_cast<double>(windows));
         preempted.push_back(involuntary_switches() != switches ? 1 : 0);
