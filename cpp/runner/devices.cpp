@@ -2,7 +2,7 @@
 // stable/sysfs-class-infiniband).
 #include "devices.hpp"
 
-#include <dirent.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,71 +20,59 @@ namespace {
 
 const std::string root = "/sys/";
 
-std::vector<std::string> names_in(const std::string& path) {
-    std::vector<std::string> names;
-    if (DIR* folder = opendir((root + path).c_str())) {
-        while (const dirent* entry = readdir(folder))
-            if (entry->d_name[0] != '.') names.push_back(entry->d_name);
-        closedir(folder);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
-class Files {
-  public:
-    void text(const std::string& path) {
-        const std::string line = first_line(root + path);
-        if (!line.empty()) object_.add(path, line);
-    }
-
-    void link(const std::string& path) {
-        char target[PATH_MAX];
-        const ssize_t length = readlink((root + path).c_str(), target, sizeof target);
-        if (length <= 0) return;
-        const std::string name(target, static_cast<std::size_t>(length));
-        object_.add(path, name.substr(name.rfind('/') + 1));
-    }
-
-    void folder(const std::string& path) {
-        struct stat status{};
-        if (stat((root + path).c_str(), &status) == 0 && S_ISDIR(status.st_mode)) object_.add(path, "");
-    }
-
-    std::string json() const { return object_.str(); }
-
-  private:
-    JsonObject object_;
+constexpr const char* patterns[] = {
+    "class/net/*/type",
+    "class/net/*/speed",
+    "class/net/*/mtu",
+    "class/net/*/operstate",
+    "class/net/*/device/numa_node",
+    "class/net/*/device",
+    "class/net/*/device/driver",
+    "class/net/*/master",
+    "class/net/*/bridge",
+    "class/net/*/bonding",
+    "class/net/*/wireless",
+    "class/infiniband/*/hca_type",
+    "class/infiniband/*/device/numa_node",
+    "class/infiniband/*/device",
+    "class/infiniband/*/device/driver",
+    "class/infiniband/*/ports/*/rate",
+    "class/infiniband/*/ports/*/link_layer",
+    "class/infiniband/*/ports/*/state",
+    "devices/system/cpu/cpufreq/*/cpuinfo_min_freq",
+    "devices/system/cpu/cpufreq/*/cpuinfo_max_freq",
 };
+
+std::vector<std::string> matching(const char* pattern) {
+    glob_t found{};
+    std::vector<std::string> paths;
+    if (glob((root + pattern).c_str(), 0, nullptr, &found) == 0)
+        paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    globfree(&found);
+    return paths;
+}
 
 }  // namespace
 
 std::string device_files_json() {
-    Files files;
-    for (const std::string& name : names_in("class/net")) {
-        const std::string path = "class/net/" + name + "/";
-        for (const char* file : {"type", "speed", "mtu", "operstate", "device/numa_node"})
-            files.text(path + file);
-        for (const char* link : {"device", "device/driver", "master"}) files.link(path + link);
-        for (const char* folder : {"bridge", "bonding", "wireless"}) files.folder(path + folder);
-    }
-    for (const std::string& name : names_in("class/infiniband")) {
-        const std::string path = "class/infiniband/" + name + "/";
-        for (const char* file : {"hca_type", "device/numa_node"}) files.text(path + file);
-        for (const char* link : {"device", "device/driver"}) files.link(path + link);
-        for (const std::string& port : names_in(path + "ports"))
-            for (const char* file : {"rate", "link_layer", "state"})
-                files.text(path + "ports/" + port + "/" + file);
-    }
-    for (const char* file : {"cpuinfo_min_freq", "cpuinfo_max_freq"}) {
-        std::set<std::string> seen;
-        for (const std::string& policy : names_in("devices/system/cpu/cpufreq")) {
-            const std::string path = "devices/system/cpu/cpufreq/" + policy + "/" + file;
+    JsonObject files;
+    for (const char* pattern : patterns) {
+        std::set<std::string> frequencies;
+        for (const std::string& path : matching(pattern)) {
+            char target[PATH_MAX];
+            const ssize_t length = readlink(path.c_str(), target, sizeof target);
+            const std::string link(target, static_cast<std::size_t>(std::max<ssize_t>(0, length)));
+            struct stat status{};
+            const bool is_folder =
+                link.empty() && stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+            const std::string text = link.empty() ? first_line(path) : link.substr(link.rfind('/') + 1);
+            if (text.empty() && !is_folder) continue;
             // Hundreds of processors have one or two frequencies.
-            if (seen.insert(first_line(root + path)).second) files.text(path);
+            if (path.find("/cpufreq/") != std::string::npos && !frequencies.insert(text).second) continue;
+            files.add(path.substr(root.size()), text);
         }
     }
-    return files.json();
+    return files.str();
 }
 
 }  // namespace hockney

@@ -106,13 +106,13 @@ std::string hello(const std::vector<std::string>& placements, const std::vector<
     MPI_Get_library_version(library, &length);
     MPI_Get_version(&version, &subversion);
     std::vector<std::string> operations, programs, known_effects;
-    for (const auto& [name, kernel] : kernels()) {
+    for (const auto& [name, kernel] : units<Kernel>()) {
         JsonObject operation;
         operation.add("name", name).add("largest_B", kernel.largest_B).add("windowed", kernel.windowed);
         operations.push_back(operation.str());
     }
-    for (const auto& [name, app] : apps()) programs.push_back(json_string(name));
-    for (const auto& [name, effect] : effects()) known_effects.push_back(json_string(name));
+    for (const auto& [name, app] : units<App>()) programs.push_back(json_string(name));
+    for (const auto& [name, effect] : units<Effect>()) known_effects.push_back(json_string(name));
     JsonObject object;
     object.add("type", "hello")
         .add("protocol", 1)
@@ -178,30 +178,27 @@ void check_common(const Request& request) {
 }
 
 void check_pair(const Request& request, int ranks) {
-    if (kernels().count(request.text("operation")) == 0)
-        throw BadRequest("unknown operation '" + request.text("operation") + "'");
+    asked<Kernel>(request);
     if (request.whole("leader", 0, ranks - 1) == request.whole("follower", 0, ranks - 1))
         throw BadRequest("leader and follower must be two ranks");
     request.whole("window", 1);
 }
 
 void check_app(const Request& request, int ranks) {
-    if (apps().count(request.text("operation")) == 0)
-        throw BadRequest("unknown application '" + request.text("operation") + "'");
+    asked<App>(request);
     request.whole("ranks", 1, ranks);
 }
 
 void check_effect(const Request& request, int ranks) {
-    const auto effect = effects().find(request.text("operation"));
-    if (effect == effects().end()) throw BadRequest("unknown effect '" + request.text("operation") + "'");
+    const std::string& name = request.text("operation");
+    const int most = asked<Effect>(request).most_ranks;
     const std::vector<int> members = request.wholes("members", ranks);
     const std::set<int> different(members.begin(), members.end());
     if (different.size() < members.size() || *different.rbegin() >= ranks)
         throw BadRequest("members must be different ones of " + std::to_string(ranks) + " ranks");
-    const int most = effect->second.most_ranks;
-    if (members.size() < 2) throw BadRequest(effect->first + " needs two members or more");
+    if (members.size() < 2) throw BadRequest(name + " needs two members or more");
     if (static_cast<int>(members.size()) > most)
-        throw BadRequest(effect->first + " has " + std::to_string(most) + " members at most");
+        throw BadRequest(name + " has " + std::to_string(most) + " members at most");
 }
 
 std::vector<int> first_of(const Request& request, int) {
@@ -253,13 +250,13 @@ const std::map<std::string, Kind>& kinds() {
         {"app",
          {check_app, first_of,
           [](const Request& request, MPI_Comm, Groups& groups) {
-              return apps().at(request.text("operation")).run(request, groups.comm_of(first_of(request, 0)));
+              return asked<App>(request).run(request, groups.comm_of(first_of(request, 0)));
           }}},
         {"effect",
          {check_effect, [](const Request& request, int ranks) { return request.wholes("members", ranks); },
           [](const Request& request, MPI_Comm comm, Groups& groups) {
               const std::vector<int> members = request.wholes("members", ranks_of(comm));
-              return effects().at(request.text("operation")).run(request, groups.comm_of(members));
+              return asked<Effect>(request).run(request, groups.comm_of(members));
           }}},
         {"define",
          {[](const Request&, int) {},

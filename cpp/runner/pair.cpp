@@ -25,11 +25,6 @@
 
 namespace hockney {
 
-std::map<std::string, Kernel>& kernels() {
-    static std::map<std::string, Kernel> all;
-    return all;
-}
-
 void Pair::work(long times) const {
     spin(times * work_iterations);
     compute_simulated(static_cast<double>(times) * work_s);
@@ -339,7 +334,7 @@ std::string measure_pair(const Request& request, MPI_Comm comm) {
     const int leader = static_cast<int>(request.whole("leader"));
     const int follower = static_cast<int>(request.whole("follower"));
     const int partner = rank == leader ? follower : leader;
-    const Kernel& kernel = kernels().at(request.text("operation"));
+    const Kernel& kernel = asked<Kernel>(request);
     const auto bytes = static_cast<std::size_t>(request.whole("bytes"));
     double cache_B = last_level_cache_B(), partner_cache_B = 0;
     MPI_Sendrecv(&cache_B, 1, MPI_DOUBLE, partner, answer_tag, &partner_cache_B, 1, MPI_DOUBLE, partner,

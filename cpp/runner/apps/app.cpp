@@ -20,11 +20,6 @@ constexpr long most_repetitions = 100000;
 
 }  // namespace
 
-std::map<std::string, App>& apps() {
-    static std::map<std::string, App> all;
-    return all;
-}
-
 StoppingRule repetitions(const Request& request) {
     const long fixed = request.whole("repetitions", 0, most_repetitions);
     StoppingRule rule;

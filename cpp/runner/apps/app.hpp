@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "../references.hpp"
 #include "../request.hpp"
 #include "../stopping.hpp"
+#include "../units.hpp"
 
 namespace hockney {
 
@@ -24,11 +24,7 @@ struct App {
     std::string (*run)(const Request& request, MPI_Comm comm);
 };
 
-std::map<std::string, App>& apps();
-
-struct RegisterApp {
-    RegisterApp(const char* name, const App& app) { apps()[name] = app; }
-};
+using RegisterApp = RegisterUnit<App>;
 
 // How often the timed part is repeated, and for how long at most: from the keys `repetitions` (0: as many as
 // the interval asks for), `least_samples`, `budget_s` and `tolerance`.

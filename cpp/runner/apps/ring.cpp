@@ -36,35 +36,15 @@ struct Moments {
     double variance() const { return count > 0 ? squares / static_cast<double>(count) : 0; }
 };
 
-// The ring's communicator, freed with it.
-class Ring {
-  public:
-    Ring(MPI_Comm comm, const std::string& topology) {
-        MPI_Comm_size(comm, &ring.ranks);
-        if (topology == "world") {
-            ring.comm = comm;
-            MPI_Comm_rank(comm, &ring.rank);
-            ring.left = (ring.rank + ring.ranks - 1) % ring.ranks;
-            ring.right = (ring.rank + 1) % ring.ranks;
-            return;
-        }
-        const int periodic = 1, reorder = topology == "cartesian-reorder" ? 1 : 0;
-        MPI_Cart_create(comm, 1, &ring.ranks, &periodic, reorder, &ring.comm);
-        owns_ = true;
-        MPI_Comm_rank(ring.comm, &ring.rank);
-        MPI_Cart_shift(ring.comm, 0, 1, &ring.left, &ring.right);
-    }
-    ~Ring() {
-        if (owns_) MPI_Comm_free(&ring.comm);
-    }
-    Ring(const Ring&) = delete;
-    Ring& operator=(const Ring&) = delete;
-
-    Neighbours ring;
-
-  private:
-    bool owns_ = false;
-};
+OwnComm ring_of(MPI_Comm comm, const std::string& topology) {
+    MPI_Comm ring = MPI_COMM_NULL;
+    const int ranks = ranks_of(comm), periodic = 1, reorder = topology == "cartesian-reorder" ? 1 : 0;
+    if (topology == "world")
+        MPI_Comm_dup(comm, &ring);
+    else
+        MPI_Cart_create(comm, 1, &ranks, &periodic, reorder, &ring);
+    return OwnComm(ring);
+}
 
 struct Cycles {
     const Neighbours& ring;
@@ -139,9 +119,10 @@ std::string run(const Request& request, MPI_Comm comm) {
     const int ranks = ranks_of(comm);
     require_tags(ranks, comm);
     require_memory(way == "persistent" ? persistent_B(ranks) : 0, comm);
-    const Ring made(comm, topology);
-    const auto exchange = exchange_of(way, made.ring);
-    Cycles cycles{made.ring, *exchange, {}, {}, {}};
+    const OwnComm made = ring_of(comm, topology);
+    const Neighbours ring(made.comm());
+    const auto exchange = exchange_of(way, ring);
+    Cycles cycles{ring, *exchange, {}, {}, {}};
     if (iterations == 0) iterations = chosen_iterations(cycles, comm);
     bool is_warm = false;
     const Repeated repeated = repeat(rule, comm, [&] {
@@ -153,7 +134,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const bool is_right = all_agree(cycles.verified, comm);
 
     // By rank of the launch; `positions` says which process of the ring each is.
-    const std::vector<long> positions = gather(static_cast<long>(made.ring.rank), comm);
+    const std::vector<long> positions = gather(static_cast<long>(ring.rank), comm);
     const std::vector<long> received = gather(cycles.received, comm);
     const std::vector<long> left_tags = gather(static_cast<long>(cycles.leftward.tag), comm);
     const std::vector<long> right_tags = gather(static_cast<long>(cycles.rightward.tag), comm);

@@ -12,11 +12,6 @@ constexpr int meeting_tag = 99;
 
 }  // namespace
 
-std::map<std::string, Effect>& effects() {
-    static std::map<std::string, Effect> all;
-    return all;
-}
-
 void meet(MPI_Comm pair) {
     const int rank = rank_of(pair), partner = 1 - rank;
     if (rank == 0) {

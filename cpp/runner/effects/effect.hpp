@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -25,11 +24,7 @@ struct Effect {
     int most_ranks = 2;
 };
 
-std::map<std::string, Effect>& effects();
-
-struct RegisterEffect {
-    RegisterEffect(const char* name, const Effect& effect) { effects()[name] = effect; }
-};
+using RegisterEffect = RegisterUnit<Effect>;
 
 // An MPI_Barrier ends at different times on different ranks; this starts both ranks of a pair together as
 // nearly as the time of one message allows: rank 0 goes on when rank 1's answer is there.

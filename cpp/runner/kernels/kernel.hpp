@@ -4,11 +4,11 @@
 
 #include <mpi.h>
 
-#include <map>
 #include <string>
 
 #include "../buffers.hpp"
 #include "../statistics.hpp"
+#include "../units.hpp"
 
 namespace hockney {
 
@@ -73,10 +73,6 @@ struct Kernel {
     Kernel& in_pieces_of(long repetitions) { return piece = repetitions, *this; }
 };
 
-std::map<std::string, Kernel>& kernels();
-
-struct RegisterKernel {
-    RegisterKernel(const char* name, const Kernel& kernel) { kernels().emplace(name, kernel); }
-};
+using RegisterKernel = RegisterUnit<Kernel>;
 
 }  // namespace hockney

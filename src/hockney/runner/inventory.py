@@ -118,46 +118,26 @@ def device_files(root: Path = ROOT) -> dict[str, str]:
     """Files of network devices and frequencies by their path below /sys, as cpp/runner/devices.cpp reads them."""
     top = root / "sys"
     files: dict[str, str] = {}
-    for name, texts, links, folders in _DEVICES:
-        for device in _entries(top / name):
-            ports = [f"ports/{port.name}/{text}" for port in _entries(device / "ports") for text in _PORT]
-            for text in (*texts, *ports):
-                _add(files, top, device / text)
-            for link in links:
-                if (device / link).is_symlink():
-                    files[f"{name}/{device.name}/{link}"] = (device / link).readlink().name
-            files |= {f"{name}/{device.name}/{folder}": "" for folder in folders if (device / folder).is_dir()}
-    for text in ("cpuinfo_min_freq", "cpuinfo_max_freq"):
-        # Hundreds of processors have one or two frequencies.
-        distinct = {_text(policy / text): policy / text for policy in _entries(top / _POLICIES)[::-1]}
-        for path in distinct.values():
-            _add(files, top, path)
+    for pattern in _PATTERNS:
+        frequencies: set[str] = set()
+        for path in sorted(top.glob(pattern)):
+            text = path.readlink().name if path.is_symlink() else _text(path).partition("\n")[0]
+            # Hundreds of processors have one or two frequencies.
+            if (text or path.is_dir()) and text not in frequencies:
+                files[path.relative_to(top).as_posix()] = text
+            if "/cpufreq/" in pattern:
+                frequencies.add(text)
     return files
 
 
-_DEVICES = (
-    (
-        "class/net",
-        ("type", "speed", "mtu", "operstate", "device/numa_node"),
-        ("device", "device/driver", "master"),
-        ("bridge", "bonding", "wireless"),
-    ),
-    ("class/infiniband", ("hca_type", "device/numa_node"), ("device", "device/driver"), ()),
+_PATTERNS = (
+    *(f"class/net/*/{name}" for name in ("type", "speed", "mtu", "operstate", "device/numa_node")),
+    *(f"class/net/*/{link}" for link in ("device", "device/driver", "master")),
+    *(f"class/net/*/{folder}" for folder in ("bridge", "bonding", "wireless")),
+    *(f"class/infiniband/*/{name}" for name in ("hca_type", "device/numa_node", "device", "device/driver")),
+    *(f"class/infiniband/*/ports/*/{name}" for name in ("rate", "link_layer", "state")),
+    *(f"devices/system/cpu/cpufreq/*/cpuinfo_{end}_freq" for end in ("min", "max")),
 )
-_PORT = ("rate", "link_layer", "state")
-_POLICIES = "devices/system/cpu/cpufreq"
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError:
-        return []
-
-
-def _add(files: dict[str, str], top: Path, path: Path) -> None:
-    if text := _text(path).partition("\n")[0]:
-        files[path.relative_to(top).as_posix()] = text
 
 
 def _field(text: str, name: str) -> str:

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "../../ranks.hpp"
+
 namespace hockney {
 
 constexpr int tag_factor = 10;
@@ -15,8 +17,15 @@ struct Message {
 };
 
 struct Neighbours {
-    MPI_Comm comm = MPI_COMM_NULL;
-    int rank = 0, ranks = 0, left = 0, right = 0;
+    MPI_Comm comm;
+    int rank, ranks, left, right;
+
+    explicit Neighbours(MPI_Comm comm_)
+        : comm(comm_),
+          rank(rank_of(comm)),
+          ranks(ranks_of(comm)),
+          left((rank + ranks - 1) % ranks),
+          right((rank + 1) % ranks) {}
 };
 
 class RingExchange {

@@ -18,10 +18,8 @@ std::vector<unsigned char> message(long size_B, int rank) {
 }
 
 std::string run(const Request& request, MPI_Comm comm) {
-    const long size_B = request.whole("bytes");
-    if (size_B < 0 || size_B > INT_MAX)
-        throw BadRequest("bytes must be from 0 to " + std::to_string(INT_MAX));
-    const Repetitions repetitions(request);
+    const long size_B = request.whole("bytes", 0, INT_MAX);
+    const StoppingRule rule = repetitions(request);
     int rank = 0, ranks = 0;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -32,7 +30,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const auto sent = message(size_B, rank), expected = message(size_B, peer);
     auto received = sent;
     long wrong = 0;
-    const Repeated repeated = repeat(repetitions, comm, [&] {
+    const Repeated repeated = repeat(rule, comm, [&] {
         received = sent;
         const double start_s = now_s();
         if (rank == 0) MPI_Send(sent.data(), length, MPI_BYTE, peer, 0, comm);
