@@ -98,8 +98,8 @@ def test_more_ranks_than_two_and_pairs_without_rank_zero(mpi: Mpi) -> None:
     [
         ({"operation": "nothing"}, "unknown operation"),
         ({"follower": 0}, "leader and follower"),
-        ({"follower": 7}, "leader and follower"),
-        ({"size_B": -1}, "negative"),
+        ({"follower": 7}, "follower must be from 0 to"),
+        ({"size_B": -1}, "bytes must be at least 0"),
         ({"size_B": "many"}, "not a whole number"),
         ({"window": 0}, "window"),
         ({"cache": "cold"}, "cache"),

@@ -118,26 +118,27 @@ def device_files(root: Path = ROOT) -> dict[str, str]:
     """Files of network devices and frequencies by their path below /sys, as cpp/runner/devices.cpp reads them."""
     top = root / "sys"
     files: dict[str, str] = {}
-    for pattern in _PATTERNS:
-        frequencies: set[str] = set()
-        for path in sorted(top.glob(pattern)):
-            text = path.readlink().name if path.is_symlink() else _text(path).partition("\n")[0]
-            # Hundreds of processors have one or two frequencies.
-            if (text or path.is_dir()) and text not in frequencies:
-                files[path.relative_to(top).as_posix()] = text
-            if "/cpufreq/" in pattern:
-                frequencies.add(text)
+    for pattern, names in _FILES.items():
+        folders = sorted(top.glob(pattern))
+        for name in names:
+            frequencies: set[str] = set()
+            for path in (folder / name for folder in folders):
+                text = path.readlink().name if path.is_symlink() else _text(path).partition("\n")[0]
+                # Hundreds of processors have one or two frequencies.
+                if (text or path.is_dir()) and text not in frequencies:
+                    files[path.relative_to(top).as_posix()] = text
+                if name.startswith("cpuinfo"):
+                    frequencies.add(text)
     return files
 
 
-_PATTERNS = (
-    *(f"class/net/*/{name}" for name in ("type", "speed", "mtu", "operstate", "device/numa_node")),
-    *(f"class/net/*/{link}" for link in ("device", "device/driver", "master")),
-    *(f"class/net/*/{folder}" for folder in ("bridge", "bonding", "wireless")),
-    *(f"class/infiniband/*/{name}" for name in ("hca_type", "device/numa_node", "device", "device/driver")),
-    *(f"class/infiniband/*/ports/*/{name}" for name in ("rate", "link_layer", "state")),
-    *(f"devices/system/cpu/cpufreq/*/cpuinfo_{end}_freq" for end in ("min", "max")),
-)
+_NETWORK = "type speed mtu operstate device/numa_node device device/driver master bridge bonding wireless"
+_FILES = {
+    "class/net/*": _NETWORK.split(),
+    "class/infiniband/*": ["hca_type", "device/numa_node", "device", "device/driver"],
+    "class/infiniband/*/ports/*": ["rate", "link_layer", "state"],
+    "devices/system/cpu/cpufreq/*": ["cpuinfo_min_freq", "cpuinfo_max_freq"],
+}
 
 
 def _field(text: str, name: str) -> str:
