@@ -150,6 +150,20 @@ def test_fewer_points_than_parameters_and_two_have_no_formula_but_what_lies_betw
     assert [(term.growth, term.per_byte) for term in regime.terms] == [("1", False), ("1", True)]
 
 
+def test_where_one_size_was_measured_no_byte_has_a_cost() -> None:
+    """Sizes between, of some ranks only, as a search for switches leaves them: on 48 ranks 1 and 4 B alone."""
+
+    def bruck(ranks: Array, size_B: Array) -> Array:
+        is_bruck = (ranks > 24) | (ranks >= 16) & (size_B >= 4)
+        return np.where(is_bruck, 5.25e-6 * np.ceil(np.log2(ranks)), 5.3e-6) + size_B * (ranks - 1) / 4e9
+
+    points = planted(
+        bruck, np.random.default_rng(6), sizes=np.array([1, 2, 3, *4.0 ** np.arange(1, 6)]), noise=0.001
+    )
+    model = fit_collective(points.take(~np.isin(points.size_B, [2, 3]) | np.isin(points.ranks, [16, 24])))
+    assert model.time_s(48, 2) == pytest.approx(31.5e-6, rel=0.05)
+
+
 MANY = np.array([*np.geomspace(2, 4096, 20).round(), *np.geomspace(4096, 294_912, 11)[1:].round()])
 """30 numbers of ranks, 10 of them above 4,096, up to those of a whole BlueGene/P."""
 

@@ -173,6 +173,8 @@ class _Problem:
         # Ranges come last, so that those of one candidate lie side by side.
         normal = np.ascontiguousarray((products / (scale[:, :, None] * scale[:, None, :])).transpose(1, 2, 0))
         total = self.points.ranks.size
+        # By Cauchy and Schwarz: a range where bytes are a constant has one size, and no cost of a byte.
+        one_size = normal[0, len(NAMES)] > 1 - _TIE
         table = np.full((numbers.size, len(self.candidates)), np.inf)
         for place, columns in enumerate(self.candidates):
             count, chosen = len(columns), [*columns, -1]
@@ -181,7 +183,8 @@ class _Problem:
             # The variance counts, and so does where the range ends.
             criterion = numbers * np.log(square / (numbers + PRIOR_POINTS)) + (count + 2) * math.log(total)
             enough = (numbers >= POINTS_A_TERM * count) | (numbers == total) & (numbers >= count + FURTHER_POINTS)
-            table[:, place] = np.where(fits & enough, criterion, np.inf)
+            is_per_byte = any(column < len(GENERIC) and COLUMNS[column].per_byte for column in columns)
+            table[:, place] = np.where(fits & enough & ~(one_size & is_per_byte), criterion, np.inf)
         return table
 
     def fitted(self, pieces: Sequence[_Piece], weight: Array, rows: NDArray[np.bool_]) -> list[Array]:
