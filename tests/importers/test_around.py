@@ -30,6 +30,7 @@ ALIKE = (
     "repeat_echo",
     "repeat_dates",
     "repeat_comments",
+    "repeat_entries",
     "hosts_alone",
     "benchmarks_own_comments",
     "allocations",

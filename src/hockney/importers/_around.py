@@ -247,8 +247,8 @@ def _told(where: str, said: _Facts, settings: _Facts, launches: Sequence[LaunchT
         for name, fact in own.items()
         if fact.value and name in said and said[name].value not in (None, fact.value)
     )
-    ranks = own.get("ranks")
-    if ranks and ranks.value and "ranks" in said and said["ranks"].value != ranks.value:
+    ranks, whole = own.get("ranks"), _completed(said).get("ranks")
+    if ranks and ranks.value and whole and whole.value != ranks.value:
         # Nodes of other ranks are not these.
         said = {name: fact for name, fact in said.items() if name not in COUNTS}
     facts = said | {name: fact for name, fact in own.items() if fact.value or name not in said}

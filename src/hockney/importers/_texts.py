@@ -37,7 +37,7 @@ LINE = {
     # a line that fetches or unpacks a library, which need not be the one that runs
     "fetching": r"(?:&& *|RUN +|[$#] +)*(?:cd|rm|wget|curl|tar|git|mv|cp|ADD|COPY|(?:apt|apt-get|yum|dnf|spack|conda|brew) install)\b|.*(?:\.(?:tar|tgz|zip|rpm|deb)|(?:build|install|download)ing)\b",
     # times and numbers of repetitions, which say nothing of how was measured
-    "passes": r"(?i)\w{3} \w{3} +\d+ [\d:]+.*|\d{4}-\d\d-\d\d\S*|\d+:\d\d\S*|\b(?:run|rep\w*|iter\w*|trial|round|pass|attempt|try|seed|measurement) *#?\d+",
+    "passes": r"(?i)\w{3} \w{3} +\d+ [\d:]+.*|\d{4}-\d\d-\d\d\S*|\d+:\d\d\S*|\b(?:run|rep\w*|iter\w*|trial|round|pass|attempt|try|seed|measurement)[ :=]*#?\d+",
     # names of hosts in a comment
     "hosts": r"(?i)\b(?:nodes?|nodelist|hosts?)[ :=]+(?!ppn|np\d|ranks?|procs?|tasks?)[a-z]{2}[\w.-]*\d\S*(?:\s+[a-z][\w.-]*\d\S*)*",
     # words of a heading that say nothing of how was measured
