@@ -14,6 +14,7 @@ from hockney.statistics import (
     Array,
     aicc,
     covariance,
+    heeding,
     least_absolute_share,
     least_squares,
     mean_reach,
@@ -213,3 +214,10 @@ def test_none_is_negative_whatever_the_units() -> None:
     found = nonnegative_least_squares(design, design @ [3e-6, 2e-19, 4e24])
     assert found == pytest.approx([3e-6, 2e-19, 4e24], rel=1e-6)
     assert nonnegative_least_squares(design[:, :2], 1 - size_B / 2e12)[1] == 0
+
+
+def test_a_choice_heeds_a_trend_that_all_candidates_have() -> None:
+    times_s = np.array([1.0, 2.0])
+    assert heeding(times_s, times_s) == pytest.approx(times_s)
+    assert heeding(times_s, np.array([32.0, 2.0])).argmin() == 1
+    assert heeding(times_s, np.array([math.nan, 2.0])) == pytest.approx(times_s)

@@ -269,3 +269,17 @@ def adjusted_r2(missed: Array, of: Array, parameters: int) -> float | None:
     if freedom < 1 or spread == 0:
         return None
     return 1 - float(np.sum(missed**2)) / spread * (of.size - 1) / freedom
+
+
+TREND_WEIGHT = 0.3
+"""Of a trend in a choice beyond the measured ranks: chosen on broadcasts and reductions of `orfeo-epyc`."""
+
+
+def heeding(time_s: Array, trend_s: Array) -> Array:
+    """What a choice compares: candidates' times, drawn to those of a trend; as they are where one has none.
+
+    Both in seconds, shape (candidates,): their geometric mean, by `TREND_WEIGHT`.
+    """
+    if not np.isfinite(trend_s).all():
+        return time_s
+    return np.asarray(time_s ** (1 - TREND_WEIGHT) * trend_s**TREND_WEIGHT)

@@ -80,6 +80,15 @@ def test_the_wrong_choice_costs_the_ratio(four: pd.DataFrame) -> None:
     assert found.chosen == {"linear": 3}
 
 
+def test_a_trend_that_disagrees_is_heard(four: pd.DataFrame) -> None:
+    """By the model linear is best by 1 %, by the trend binomial by a factor of 2: that is taken."""
+    trend_s = predicted(four, linear=2, binomial=1, chain=4, default=0.1).time_s
+    found = regret(four, predicted(four, linear=1, binomial=1.01, chain=3, default=0.1), trend_s)
+    assert found.chosen == {"binomial": 3}
+    trend_s[four["algorithm"] == "chain"] = np.nan
+    assert regret(four, predicted(four, linear=1, binomial=1.01, chain=3), trend_s).chosen == {"linear": 3}
+
+
 def test_what_cannot_be_predicted_cannot_be_chosen(four: pd.DataFrame) -> None:
     found = regret(four, predicted(four, linear=2, binomial=1))
     assert found.mean == 0

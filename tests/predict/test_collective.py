@@ -172,6 +172,11 @@ def test_the_verdict_needs_more_than_the_intervals_leave_open() -> None:
     # Where the model was off by a factor of 3, twice as long says nothing.
     assert verdict([row("a", 2.0), row("b", 1.0)], 3.0).told_apart is False
     assert verdict([row("a", 1.0)]).margin is None
+    trends = [replace(row("a", 1.0), trend_s=9.0), replace(row("b", 1.2), trend_s=3.0)]
+    heeded = verdict(trends)
+    assert (heeded.best, heeded.told_apart, heeded.not_told_apart_from) == ("b", False, ["a"])
+    assert heeded.margin == pytest.approx(1 / 1.2 - 1)
+    assert verdict([trends[0], row("b", 1.2)]).best == "a"
 
 
 def test_the_nearest_measured_locality_stands_for_others() -> None:

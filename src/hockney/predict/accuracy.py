@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hockney.models._evaluate import RelativeErrors, quantiles
 from hockney.predict.estimators.base import Array, Prediction
-from hockney.predict.points import CHOICE, DEFAULT, POINT, keys
+from hockney.predict.points import CHOICE, DEFAULT, POINT, keys, positions
+from hockney.statistics import heeding
 
 INSTANCE = tuple(name for name in POINT if name not in CHOICE)
 """What is given when an algorithm has to be chosen."""
@@ -127,18 +128,21 @@ def _is_contested(points: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray(_by_instance(points, "algorithm", "nunique") > 1)
 
 
-def regret(points: pd.DataFrame, prediction: Prediction) -> ModelRegret:
+def regret(points: pd.DataFrame, prediction: Prediction, trend_s: Array | None = None) -> ModelRegret:
     """What it costs to run the algorithm with the smallest predicted time instead of the fastest one.
 
     An instance is everything but algorithm, segment and radix; it counts with two algorithms that were both
     measured and predicted. The library's `default` is no candidate. `against_all` compares with the fastest
-    measured one even where the model could not predict that.
+    measured one even where the model could not predict that. A trend is heeded as by `heeding`.
     """
-    known = points.assign(predicted_s=prediction.time_s, best_s=_by_instance(points, "time_s", "min"))
+    times_s = {"predicted_s": prediction.time_s, "trend_s": np.nan if trend_s is None else trend_s}
+    known = points.assign(**times_s, best_s=_by_instance(points, "time_s", "min"))
     known = known[np.isfinite(prediction.time_s) & (points["algorithm"] != DEFAULT)]
     known = known[_is_contested(known)].reset_index(drop=True)
     instance = known.groupby(list(INSTANCE), dropna=False, sort=False)
-    choice = known.loc[instance["predicted_s"].idxmin()]
+    ways_s = known[[*times_s]].to_numpy(np.float64)
+    places = [int(rows[heeding(*ways_s[rows].T).argmin()]) for rows in positions(known, INSTANCE).values()]
+    choice = known.loc[places]
     least_s = instance["time_s"].transform("min")[choice.index]
     regrets, against_all = (choice["time_s"] / best_s - 1 for best_s in (least_s, choice["best_s"]))
     chosen = choice["algorithm"].astype(str).value_counts()

@@ -12,6 +12,7 @@ from hockney.errors import RequestError
 from hockney.predict.estimators.base import (
     ANSWER,
     FALLBACK,
+    Array,
     Correction,
     FittedEstimator,
     Prediction,
@@ -20,6 +21,7 @@ from hockney.predict.estimators.base import (
     unknown,
 )
 from hockney.predict.estimators.combination import usual
+from hockney.predict.estimators.linear_in_ranks import Trend
 from hockney.predict.points import is_grid
 
 
@@ -39,6 +41,14 @@ class TableAnswer:
     @cached_property
     def _is_grid(self) -> bool:
         return bool(is_grid(self.training.points).all())
+
+    @cached_property
+    def _trend(self) -> Trend:
+        return Trend.of(self.training.points)
+
+    def trend_s(self, points: pd.DataFrame) -> Array:
+        """See `Trend`."""
+        return self._trend.at(self._in_blocks(points))
 
     def _in_blocks(self, points: pd.DataFrame) -> pd.DataFrame:
         """Where a grid was trained and no ranks a node are asked for: as many as a node had at most."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.answering import TableAnswer, answer
 from hockney.predict.collective import AlgorithmTime, PredictedSize
-from hockney.predict.estimators.base import FALLBACK, FittedEstimator, training_of
+from hockney.predict.estimators.base import FALLBACK, training_of
 from hockney.predict.held_to_points import held
 from hockney.predict.network_figures import figures_of
 from hockney.predict.options import CollectiveCase
@@ -117,10 +117,11 @@ def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(
-    choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator
+    choices: pd.DataFrame, learn: pd.DataFrame, fitted: TableAnswer
 ) -> tuple[list[AlgorithmTime], list[str]]:
     """A row for each choice, and what limits them."""
-    alone = fitted.predict(choices[[*POINT, "time_s"]])
+    asked = choices[[*POINT, "time_s"]]
+    alone, trend_s = fitted.predict(asked), fitted.trend_s(asked)
     prediction, contradicted = held(alone, choices, learn, fitted)
     notes, correction = alone.note or [], alone.correction
     assert correction is not None, "an answer says of each time whether it was simulated"
@@ -134,13 +135,12 @@ def _rows(
         ends_s = prediction.time_s, prediction.low_s, prediction.high_s
         time_s, low_s, high_s = (float(values[i]) for values in ends_s)
         readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
-        if np.isnan(readable_s):
-            made.append(AlgorithmTime(name, FALLBACK, time_s, low_s, high_s))
-            continue
-        share = time_s / readable_s - 1
-        made.append(
-            AlgorithmTime(name, "simulated, calibrated", time_s, low_s, high_s, readable_s, share, weight)
-        )
+        row = AlgorithmTime(name, FALLBACK, time_s, low_s, high_s)
+        if not np.isnan(readable_s):
+            share = time_s / readable_s - 1
+            method = "simulated, calibrated"
+            row = replace(row, method=method, readable_s=readable_s, correction=share, weight=weight)
+        made.append(row if np.isnan(trend_s[i]) else replace(row, trend_s=float(trend_s[i])))
     return made, [*notes, *beyond(learn, choices), *contradicted]
 
 

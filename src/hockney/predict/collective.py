@@ -27,6 +27,7 @@ from hockney.predict.options import CollectiveCase
 from hockney.predict.place import LOCALITIES, Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import ScheduleRequest
+from hockney.statistics import heeding
 from hockney.units import percent
 
 MOST_MESSAGES = 6e6
@@ -89,6 +90,8 @@ class AlgorithmTime:
     note: str = ""
     segment_B: int | None = None
     flat_B: tuple[int, int] | None = None
+    trend_s: float | None = None
+    """By a line through the numbers of ranks that were measured, beyond them; None where there is none."""
 
     @computed_field
     @property
@@ -343,10 +346,13 @@ def verdict(rows: Sequence[AlgorithmTime], half: float = HALF) -> Verdict:
         reasons = "; ".join(f"{names}: {note}" for note, names in named.items())
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
     best = timed[0]
+    if best.time_s and all(row.trend_s is not None for row in timed):
+        best = timed[heeding(*np.array([(row.time_s, row.trend_s) for row in timed]).T).argmin()]
+    rest = [row for row in timed if row is not best]
     # What takes at least so long, itself or in other segments, may take no longer.
     others = [
         row if row.high_s or not row.low_s else replace(row, time_s=row.low_s, low_s=None)
-        for row in [*timed[1:], *(row for row in rows if row.method == UNSHARED)]
+        for row in [*rest, *(row for row in rows if row.method == UNSHARED)]
     ]
     if not others:
         return Verdict(best.algorithm)
@@ -357,7 +363,7 @@ def verdict(rows: Sequence[AlgorithmTime], half: float = HALF) -> Verdict:
         for row in others
         if not best.time_s or not are_faster(best.time_s, most_s, _ends(row, half)[0], row.time_s)
     ]
-    margin = (timed[1].time_s or 0.0) / best.time_s - 1 if best.time_s and len(timed) > 1 else None
+    margin = (rest[0].time_s or 0.0) / best.time_s - 1 if best.time_s and rest else None
     return Verdict(best.algorithm, margin, not rivals, rivals)
 
 
@@ -397,14 +403,15 @@ class PredictedSize(Verdict):
     ) -> PredictedSize:
         """The rows compared and sorted; with `--algorithm best` only the first."""
         ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
-        shown = ordered[:1] if case.algorithm == "best" else ordered
-        half = HALF if model_off is None else max(HALF, model_off[1])
+        said = verdict(rows, HALF if model_off is None else max(HALF, model_off[1]))
+        if case.algorithm == "best":
+            ordered = [row for row in ordered if row.algorithm == said.best][:1] or ordered[:1]
         return cls(
-            **vars(verdict(rows, half)),
+            **vars(said),
             bytes=size_B,
             origin=origin,
             bounds=bounds or {},
-            algorithms=shown,
+            algorithms=ordered,
             refused=refused or {},
             warnings=list(dict.fromkeys(warnings)),
             model_off=model_off,

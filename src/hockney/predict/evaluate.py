@@ -22,6 +22,7 @@ from hockney.predict.estimators.base import (
     estimators,
     training_of,
 )
+from hockney.predict.estimators.linear_in_ranks import Trend
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.scenario import expected_steps
 from hockney.predict.split import Mask, split
@@ -180,7 +181,11 @@ def evaluate(
     }
     scored, unscored = _scored(unseen, predictions)
     comparable, common = compared(predictions, len(unseen))
-    rows = {name: _row(unseen, prediction, common) for name, prediction in predictions.items()}
+    trend_s = Trend.of(learn).at(unseen)
+    rows = {
+        name: _row(unseen, prediction, common, trend_s if name in (ANSWER, FALLBACK) else None)
+        for name, prediction in predictions.items()
+    }
     result = CollectiveEvaluation(
         _best_baseline({name: rows[name].common for name in comparable}),
         operation,
@@ -244,14 +249,14 @@ def _named(progress: Progress, name: str, beside: str, share: float, what: str) 
     progress(share, f"{name}: {what}{beside}")
 
 
-def _row(test: pd.DataFrame, prediction: Prediction, common: Mask) -> JudgedEstimator:
+def _row(test: pd.DataFrame, prediction: Prediction, common: Mask, trend_s: Array | None) -> JudgedEstimator:
     measured = test["time_s"].to_numpy(np.float64)
     return JudgedEstimator(
         **vars(accuracy.errors(prediction, measured)),
         notes=prediction.note or [],
         correction=_correction(prediction, measured),
         common=accuracy.errors(prediction.take(common), measured[common]),
-        regret=accuracy.regret(test, prediction),
+        regret=accuracy.regret(test, prediction, trend_s),
         by_algorithm=accuracy.by(test, prediction, "algorithm"),
         by_mapping=accuracy.by(test, prediction, "mapping"),
     )

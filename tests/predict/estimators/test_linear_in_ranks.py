@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from tests.factories import training
 
-from hockney.predict.estimators.linear_in_ranks import fit, line
+from hockney.predict.estimators.linear_in_ranks import Trend, fit, line
 from hockney.predict.points import points
 
 
@@ -89,3 +89,10 @@ def test_the_interval_covers_what_it_claims(asked: float) -> None:
         inside += bool(abs(1 + 0.1 * asked + random.normal(0, 0.05) - time_s[0]) <= half[0])
     # Four standard deviations of 2,000 trials at 95 %: 4 · √(0.95 · 0.05 / 2000) = 0.0195.
     assert inside / 2000 == pytest.approx(0.95, abs=0.0195)
+
+
+def test_a_trend_speaks_beyond_the_trained_ranks_alone(bcast: Callable[..., pd.DataFrame]) -> None:
+    frame = points(bcast(lambda _a, ranks, _s, _m: 1e-6 * ranks, ranks=[2, 4, 8]), "bcast").frame
+    trend = Trend.of(frame[frame["ranks"] < 8])
+    np.testing.assert_allclose(trend.at(frame)[frame["ranks"] == 8], 8e-6)
+    assert np.isnan(trend.at(frame)[frame["ranks"] < 8]).all()

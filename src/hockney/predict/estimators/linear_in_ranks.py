@@ -58,6 +58,23 @@ def _design(ranks: Array) -> Array:
     return np.column_stack([np.ones_like(ranks), ranks])
 
 
+@dataclass(frozen=True)
+class Trend:
+    """Lines that do not fall, for points on more ranks than were trained."""
+
+    lines: GroupModels
+    most_ranks: int
+
+    @classmethod
+    def of(cls, points: pd.DataFrame) -> Trend:
+        """Of training points."""
+        return cls(lines(points, may_fall=False), int(points["ranks"].max()))
+
+    def at(self, points: pd.DataFrame) -> Array:
+        """Seconds, shape (n,); NaN on no more ranks than were trained, and without a line."""
+        return np.where(points["ranks"] > self.most_ranks, self.lines.predict(points).time_s, np.nan)
+
+
 @estimators.register("linear_in_ranks")
 def fit(training: Training) -> FittedEstimator:
     """A line for each (algorithm, size, mapping, …) of the training points."""
