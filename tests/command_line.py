@@ -20,7 +20,7 @@ from tests.schemas import expect_as_in_schema
 
 from hockney.cli import main
 from hockney.errors import RequestError
-from hockney.terminal import tables
+from hockney.terminal import say, tables
 
 _command = cache(typer.main.get_command_from_info)
 """A verb's command as it was built for an earlier call: to build all of them takes longer than most calls."""
@@ -32,14 +32,14 @@ def run_hockney(
 ) -> subprocess.CompletedProcess[str]:
     """Its exit code and what it printed; with --json that is as the verb's schema says.
 
-    A user's pipe has `tables.A_PIPE` columns: where lines end concerns the tests in tests/terminal alone.
+    A user's pipe has `say.A_PIPE` columns: where lines end concerns the tests in tests/terminal alone.
     """
     out, err = io.StringIO(), io.StringIO()
     with (
         chdir(cwd or Path.cwd()),
         redirect_stdout(out),
         redirect_stderr(err),
-        patch.object(tables, "A_PIPE", columns),
+        patch.object(say, "A_PIPE", columns),
     ):
         code = called(*words)
     expect_as_in_schema(words, out.getvalue())

@@ -43,7 +43,7 @@ from hockney.predict.estimators.base import ANSWER, Prediction
 from hockney.predict.evaluate import EvaluatedPoints, compared, evaluate
 from hockney.predict.split import Mask, select
 from hockney.records import table
-from hockney.records.series import default_statistic, series
+from hockney.records.series_of_table import default_statistic, series
 
 PARTS = ("median", "p95")
 

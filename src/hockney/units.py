@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
@@ -163,6 +163,27 @@ def counted(number: float, what: str, form: str = "", *, plural: str = "") -> st
     """`1 node`, `2 nodes`."""
     digits = format(number, form)
     return f"{digits} {what if digits == '1' else plural or what + 's'}"
+
+
+def in_pieces(algorithm: str, segment_B: int | None, radix: int | None) -> str:
+    """`knomial, segments of 4 KiB, radix 4`; 0 and None are not named."""
+    parts = [algorithm]
+    parts += [f"segments of {format_bytes(segment_B)}"] if segment_B else []
+    parts += [f"radix {radix}"] if radix else []
+    return ", ".join(parts)
+
+
+def in_range(least: int, most: int | None, show: Callable[[int], str] = str) -> str:
+    """`4`, `4 to 8`, or `4 and more` where there is no end."""
+    if most is None:
+        return f"{show(least)} and more"
+    return show(least) if least == most else f"{show(least)} to {show(most)}"
+
+
+def first_of(texts: Sequence[str], most: int, others: str = "more", joint: str = ", ") -> str:
+    """`a, b and 7 more`: the first texts, and how many there are beside them."""
+    left = len(texts) - most
+    return joint.join(texts[:most]) + (f" and {left} {others}" if left > 0 else "")
 
 
 def format_number(value: float) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.records.series import Series, pool
+from hockney.records.series import Series
+from hockney.records.series_of_table import pool
 
 
 def one(

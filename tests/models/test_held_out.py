@@ -9,7 +9,8 @@ from tests.capabilities import shared
 from hockney.errors import RequestError
 from hockney.models._evaluate import evaluate, held_out, shortfalls
 from hockney.records import table
-from hockney.records.series import Series, series
+from hockney.records.series import Series
+from hockney.records.series_of_table import series
 
 
 def series_of(size_B: np.ndarray, time_s: np.ndarray) -> Series:

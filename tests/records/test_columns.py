@@ -25,7 +25,7 @@ from hockney.records.columns import (
 from hockney.records.folder import Campaign
 from hockney.records.keys import CollectiveKey, PairKey
 from hockney.records.record import Bracketed, Record
-from hockney.records.series import series
+from hockney.records.series_of_table import series
 from hockney.records.statistic import STATISTICS
 from hockney.records.visits import settle
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.factories import not_none, record, references
 
-from hockney.records.exponents import F_SPREAD, MOST, PRIOR, PRIOR_SPREAD, Exponents, reference_exponents
+from hockney.records.exponents import F_SPREAD, PRIOR, PRIOR_SPREAD, Exponents, reference_exponents
+from hockney.records.levels import MOST_EXPONENT
 from hockney.records.record import Record
 from hockney.records.visits import levels_of
 
@@ -78,7 +79,7 @@ def test_where_memory_drifts_times_move_more_than_the_reference() -> None:
     found = exponents_of(40, drift=0.02, noise=0.005, times=12, steeper=1.8)
     # What was known before, 0.5, weighs 2 %, and visits that are over 8 % off are bounded.
     assert found[8][:, 0].mean() == pytest.approx(1.8, abs=0.08)
-    assert exponents_of(10, drift=0.02, noise=0.005, steeper=3.0)[8][:, 0].max() == MOST
+    assert exponents_of(10, drift=0.02, noise=0.005, steeper=3.0)[8][:, 0].max() == MOST_EXPONENT
 
 
 def test_noise_of_the_references_does_not_flatten_an_exponent() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from tests.factories import draws
 
-from hockney.records.series import intervals
+from hockney.records.series_of_table import intervals
 
 SIZES, DRAWS = 20, draws(400)
 

@@ -13,7 +13,8 @@ from tests.factories import not_none, refusing
 
 from hockney.errors import RequestError
 from hockney.records.journal import LaunchLine
-from hockney.records.series import Series, default_statistic, series
+from hockney.records.series import Series
+from hockney.records.series_of_table import default_statistic, series
 from hockney.records.table import from_records
 
 record = partial(factories.record, pair="0-1")

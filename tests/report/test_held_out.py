@@ -12,7 +12,7 @@ from hockney.machine.build import build
 from hockney.models._evaluate import evaluate, predicted_apart
 from hockney.models.base import Fit
 from hockney.records.record import Record
-from hockney.records.series import series
+from hockney.records.series_of_table import series
 from hockney.records.table import load
 from hockney.report.curves import MessageCurve, curves
 

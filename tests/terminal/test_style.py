@@ -28,7 +28,7 @@ import hockney
 from hockney.records import table
 from hockney.runner.mpi import Mpi
 from hockney.terminal import say
-from hockney.terminal.tables import A_PIPE
+from hockney.terminal.say import A_PIPE
 
 MOST_WORDS = 25
 MOST_WORDS_BEFORE = 60

@@ -32,7 +32,7 @@ from hockney.predict.evaluate import table as predicted_table
 from hockney.progress import Progress, silent
 from hockney.records import table
 from hockney.records.keys import POINT_TO_POINT
-from hockney.records.series import default_statistic, series
+from hockney.records.series_of_table import default_statistic, series
 from hockney.units import counted, percent
 
 if TYPE_CHECKING:

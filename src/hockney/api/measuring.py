@@ -15,6 +15,7 @@ from hockney.api.measured import MeasurePlanned as MeasurePlanned
 from hockney.batch.base import allocation
 from hockney.campaign.effect_runs import expect_subsets
 from hockney.campaign.estimate import compile_s, estimate
+from hockney.campaign.further import write_table
 from hockney.campaign.jobs import WrittenJobs as WrittenJobs
 from hockney.campaign.jobs import job_of, job_text, planned, write_jobs
 from hockney.campaign.loop import Outcome
@@ -35,11 +36,9 @@ from hockney.machine.measured import effect_lines, measured_collectives, measure
 from hockney.network.topologies.base import parse_spec
 from hockney.options.measure import MeasureOptions, Submission
 from hockney.predict.adaptive import Adaptive
-from hockney.records import table
 from hockney.records.folder import JOBS, PLAN, Campaign
 from hockney.records.journal import StoredPlan
 from hockney.records.record import Record
-from hockney.records.visits import CHOICES
 from hockney.runner.find import find, measures_a_wheel
 from hockney.runner.transports import ALL
 from hockney.studies.crowding import ONLY_CHECKS
@@ -124,7 +123,7 @@ def measure(
         ended = error
     except Exception as error:
         with suppress(NotWritten):
-            is_empty = not _table(campaign, plan) and not campaign.effects()
+            is_empty = not write_table(campaign, plan) and not campaign.effects()
             if is_new and is_empty and isinstance(error, RequestError):
                 # What a launch refuses leaves no campaign that is in the way of the next try.
                 shutil.rmtree(output)
@@ -188,7 +187,7 @@ def _closed(
     why = f"{ended.name} ended the campaign" if isinstance(ended, Interrupted) else ""
     lost = ended.message if isinstance(ended, NotWritten) else ""
     try:
-        records = _table(campaign, plan)
+        records = write_table(campaign, plan)
     except NotWritten as error:
         # Where a record had no room, it says enough that the table has none either.
         records, lost = campaign.records(), lost or error.message
@@ -207,13 +206,6 @@ def _closed(
     if not records and not answers and not any(record.not_measurable for record in effects):
         raise _nothing(plan, outcome)
     return _answer(campaign.path, plan, outcome, records, answers, took)
-
-
-def _table(campaign: Campaign, plan: Plan) -> list[Record]:
-    """Write the table of what there is; returns the records behind it."""
-    if records := campaign.records():
-        table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
-    return records
 
 
 class Took(NamedTuple):

@@ -13,6 +13,7 @@ from hockney.campaign.trust import seal
 from hockney.errors import Incomplete, RequestError
 from hockney.records import table
 from hockney.records.folder import JOURNALS, Campaign
+from hockney.records.record import Record
 from hockney.records.visits import CHOICES
 from hockney.terminal.signals import Interrupted
 
@@ -45,22 +46,21 @@ def measure_into(
         with watching() as watcher:
             outcome = run(campaign, plan, prepared, watcher)
     except Interrupted as error:
-        _write_table(campaign, plan)
+        write_table(campaign, plan)
         raise Incomplete(
             f"{error.name} ended {what}; what it measured is in {folder}",
             "give the same command again: it continues"
             if goes_on
             else f"`hockney measure -o {folder} --resume` continues; then give the same command",
         ) from error
-    if not _write_table(campaign, plan):
+    if not write_table(campaign, plan):
         why = f": {outcome.why}" if outcome.why else ""
         raise Incomplete(f"nothing could be measured into {folder}{why}", "run `hockney doctor --run`")
     return outcome
 
 
-def _write_table(campaign: Campaign, plan: Plan) -> bool:
-    """Write the table of what there is; whether there is anything."""
-    records = campaign.records()
-    if records:
+def write_table(campaign: Campaign, plan: Plan) -> list[Record]:
+    """Write the table of what there is; the records behind it."""
+    if records := campaign.records():
         table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
-    return bool(records)
+    return records

@@ -12,7 +12,7 @@ import pandas as pd
 from hockney.records.columns import names
 from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES
-from hockney.records.series import texts
+from hockney.records.series_of_table import texts
 from hockney.records.statistic import RATES, STATISTICS
 from hockney.records.visits import SUBTRACTED
 from hockney.statistics import Array

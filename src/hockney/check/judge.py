@@ -1,8 +1,8 @@
 """Whether one side of each comparison takes longer than the other by more than chance, among all comparisons.
 
 Each launch gives the ratio of the two sides, so that what slows a whole launch down cancels. How ratios differ
-from launch to launch gives their interval (`hockney.records.series`), with what calls of the same kind have in
-common, and with what a ratio moves until another campaign, which no launches seconds apart tell. The
+from launch to launch gives their interval (`hockney.records.series_of_table`), with what calls of the same kind
+have in common, and with what a ratio moves until another campaign, which no launches seconds apart tell. The
 probability that a ratio which is in truth at most 1 looks so large is Student's. Holm's correction (1979) keeps
 the probability that any of all comparisons is falsely called a violation below the family-wise error, however
 they depend on each other.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from hockney.models.base import DRIFT_AT_REFERENCE
-from hockney.records.series import intervals
+from hockney.records.series_of_table import intervals
 from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, standard_error, steady_median
 from hockney.units import grouped
 

@@ -10,7 +10,7 @@ from hockney.options.tune import TuneOptions
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.say import Column
 from hockney.terminal.signals import interruptible
-from hockney.units import counted, format_bytes
+from hockney.units import counted, format_bytes, in_range
 
 MOST_ROWS = 40
 """Rules or calls that are listed; `--json` has all."""
@@ -52,20 +52,14 @@ def tune(options: TuneOptions, json: JsonOption = False) -> None:
 
 RULES = (
     Column("rule for", "operation"),
-    Column("ranks", lambda rule: _range(rule.least_ranks, rule.most_ranks, str)),
-    Column("sizes", lambda rule: _range(rule.least_bytes, rule.most_bytes, format_bytes)),
+    Column("ranks", lambda rule: in_range(rule.least_ranks, rule.most_ranks)),
+    Column("sizes", lambda rule: in_range(rule.least_bytes, rule.most_bytes, format_bytes)),
     Column("algorithm", "method"),
     Column("gain", "gain", "× {:.2f}".format, is_number=True),
     Column("interval", lambda rule: rule.gain and f"{rule.gain_low:.2f} to {rule.gain_high:.2f}"),
     Column("interval by", "interval_by"),
 )
 EFFECTS = {"proven": "in effect", "none": "not in effect", "not proven": "not proven to be in effect"}
-
-
-def _range(least: int, most: int | None, show: Callable[[int], str]) -> str:
-    if most is None:
-        return f"{show(least)} and more"
-    return show(least) if least == most else f"{show(least)} to {show(most)}"
 
 
 def _show(answer: api.TuneAnswer, warn: Callable[[str], None]) -> None:

@@ -18,6 +18,7 @@ from hockney.importers._lines import Prefix, TextLine, is_number, plain_number, 
 from hockney.importers.base import NOTHING, Given, Imported
 from hockney.records.record import Record
 from hockney.records.statistic import StatisticName
+from hockney.units import first_of
 
 _OTHER_PROGRAM = re.compile(r"[A-Za-z](?!.*(?:warn|error|\[))", re.IGNORECASE)
 """Words that are no complaint of a launcher or library; below a blank line, or a word for each column, they are
@@ -292,7 +293,7 @@ class TableReader(ABC, Generic[Table]):
             why = f"this is no row of it: {table.unread[:80]}" if table.unread else "the run did not finish"
             self.imported.warn(table.where, f"{table.name} has no results; {why}")
         if zeros := table.zeros:
-            shown = ", ".join(zeros[:3]) + (f" and {len(zeros) - 3} more" if len(zeros) > 3 else "")
+            shown = first_of(zeros, 3)
             self.imported.warn(
                 table.where, f"{table.name}: printed as zero, so below the resolution, left out: {shown}"
             )

@@ -20,14 +20,15 @@ from hockney.machine.locality import read, systems_of
 from hockney.machine.measured import marks_of, noise
 from hockney.machine.populations import place_of, populations
 from hockney.machine.provenance import launches_of, libraries_of, reservations, system_of
-from hockney.models.base import Fit, models
+from hockney.models.base import Fit, lack_of, models
 from hockney.models.collectives.base import CollectiveModel
 from hockney.network.topologies.base import Network
 from hockney.records.columns import SERIES
 from hockney.records.contents import Contents
 from hockney.records.keys import COLLECTIVES, DIRECTIONS, ENTRIES, OVERHEADS, POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Record
-from hockney.records.series import POOLED, Caches, Series, pool, series, texts
+from hockney.records.series import Caches, Series
+from hockney.records.series_of_table import POOLED, pool, series, texts
 from hockney.records.statistic import RATES
 from hockney.records.table import rows_of
 from hockney.statistics import Array
@@ -152,8 +153,9 @@ def fitted(
     has_collectives = bool(operations & set(COLLECTIVES))
     has_entries = bool(operations & set(ENTRIES)) or not (answers or has_collectives)
     by_words = fit_entries(contents.frame, settled.records, settled.elsewhere) if has_entries else {}
-    add_levels(by_words, _by_words(settled.records), contents, fit_records)
-    add_exponents(by_words, _by_words(contents.records), contents.levels)
+    if contents.levels:
+        add_levels(by_words, _by_words(settled.records), contents, fit_records)
+        add_exponents(by_words, _by_words(contents.records), contents.levels)
     records = _by_words(record for record in settled.records if record.verified is not False)
     entries = list(by_words.values())
     provenance = _provenance(entries, contents)
@@ -231,6 +233,9 @@ def fit_all(measured: Series) -> tuple[dict[str, Fit], list[str]]:
     fits: dict[str, Fit] = {}
     notes: list[str] = []
     for name, fit in models:
+        if lack := lack_of(name, measured):
+            notes.append(f"{name}: {lack}")
+            continue
         try:
             fits[name] = fit(measured)
         except RequestError as error:

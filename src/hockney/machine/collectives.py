@@ -14,7 +14,7 @@ from hockney.models.collectives.statements import views_of_fit
 from hockney.models.over_ranks.points import CONFIGURATION, HELD, Configuration, groups, points
 from hockney.records.columns import CHOICE
 from hockney.records.contents import Contents
-from hockney.records.series import default_statistic
+from hockney.records.series_of_table import default_statistic
 from hockney.records.table import collectives_in
 from hockney.statistics import Array
 from hockney.units import counted

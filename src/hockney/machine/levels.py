@@ -41,12 +41,12 @@ def add_levels(
 ) -> None:
     """Give entries the level that they were measured at and its modes, and models at other levels.
 
-    `records`: those behind each entry.
+    `records`: those behind each entry. Some ranks of the contents have levels.
     """
     levels = contents.levels
     # A visit without references may have been at any level, and one with a wrong payload measured nothing.
     visits = [record for record in contents.records if record.verified is not False and record.reference_s]
-    most = max((len(of_ranks) for of_ranks in levels.values()), default=1)
+    most = max(map(len, levels.values()))
     others = [_at(_other(contents.choice, place), visits, contents, fitted) for place in range(most - 1)]
     for words, entry in entries.items():
         ranks = [of for of in dict.fromkeys(map(ranks_of, records.get(words, ()))) if of in levels]

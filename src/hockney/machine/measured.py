@@ -23,7 +23,7 @@ from hockney.records.answers import Answer, Timed
 from hockney.records.columns import POINT, VISITED
 from hockney.records.keys import COLLECTIVES, DIRECTIONS
 from hockney.records.record import Record
-from hockney.records.series import default_statistic
+from hockney.records.series_of_table import default_statistic
 from hockney.units import counted, format_bytes, percent
 
 if TYPE_CHECKING:

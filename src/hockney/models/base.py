@@ -122,6 +122,16 @@ FitFunction = Callable[[Series], Fit]
 
 models: Registry[FitFunction] = Registry("model", "hockney.models", "reference/models.md")
 
+NEEDS = {"loggp": ("send_overhead", "receive_overhead", "bandwidth")}
+"""Operations of the same ranks without which a model says nothing."""
+
+
+def lack_of(model: str, series: Series) -> str:
+    """What a model needs beside the series and has not, in words; empty where it lacks nothing."""
+    missing = [name for name in NEEDS.get(model, ()) if name not in series.related]
+    return f"{model} needs {', '.join(missing)} of the same ranks" if missing else ""
+
+
 PREFERRED = ("piecewise", "hockney")
 """Models whose numbers stand for a series, the best first, where a reader needs a single model."""
 

@@ -25,11 +25,9 @@ from hockney.models._lines import (
     one_regime,
     reciprocal,
 )
-from hockney.models.base import Fit, Parameter, models
+from hockney.models.base import Fit, Parameter, lack_of, models
 from hockney.records.series import Series
 from hockney.statistics import Array, t_reach
-
-NEEDED = ("send_overhead", "receive_overhead", "bandwidth")
 
 
 def _first(series: Series) -> Parameter:
@@ -67,17 +65,16 @@ def fit(series: Series) -> Fit:
 
     RequestError where send_overhead, receive_overhead or bandwidth of the same ranks was not measured.
     """
-    missing = [name for name in NEEDED if name not in series.related]
-    if missing:
+    if lack := lack_of("loggp", series):
         raise RequestError(
-            f"loggp needs {', '.join(missing)} of the same ranks",
+            lack,
             "measure it: `hockney measure` with the operations pingpong, bandwidth, send_overhead and "
             "receive_overhead",
         )
     windowed = series.related["bandwidth"]
     if windowed.size_B.size < 2:
         raise RequestError("loggp needs bandwidth at two sizes or more", "measure more sizes")
-    o_s, o_r = (_first(series.related[name]) for name in NEEDED[:2])
+    o_s, o_r = (_first(series.related[name]) for name in ("send_overhead", "receive_overhead"))
     one_way = _first(series)
     latency = _difference(one_way, [o_s, o_r])
     notes = []

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.models.base import DEFAULT as DEFAULT
 from hockney.records import columns
-from hockney.records.series import default_statistic
+from hockney.records.series_of_table import default_statistic
 from hockney.records.statistic import RATES
-from hockney.records.table import operations
+from hockney.records.table import of_operation
 from hockney.units import format_bytes
 
 _IDENTIFYING = [
@@ -100,10 +100,7 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> Points:
 def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
     if statistic in RATES:
         raise RequestError(f"{statistic} is not a time", "times are predicted: ask for one_way or completion")
-    of_it = frame[frame["operation"] == operation]
-    if of_it.empty:
-        held = ", ".join(operations(frame)) or "nothing"
-        raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
+    of_it = of_operation(frame, operation)
     rows = of_it[of_it["statistic"] == statistic]
     if rows.empty:
         known = ", ".join(sorted(set(of_it["statistic"].astype(str)) - set(RATES))) or "only rates"

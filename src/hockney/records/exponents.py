@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hockney.records.levels import LEAST_RATIO, MOST_DRIFT, Array
+from hockney.records.levels import LEAST_RATIO, MOST_DRIFT, MOST_EXPONENT, Array
 from hockney.records.record import Record
 from hockney.records.series import size_place
 from hockney.records.visits import SUBTRACTED, Levels, at, ranks_of, visit_times
@@ -34,9 +34,6 @@ PRIOR, PRIOR_SPREAD = 0.5, 0.5
 """Of e where no large message was timed, and of how the large reference goes with the short one."""
 E_SPREAD, F_SPREAD = 0.1, 0.25
 """Of e of a short message and of f where both references are known; e of `LARGE_B` is as sure as f."""
-MOST = 2.0
-"""Where caches and memory become slower, and not the processor, large messages move more than the reference:
-twice as much in five campaigns of one virtual machine (references of 0.306 to 0.335 µs)."""
 
 MOST_OFF = math.log(LEAST_RATIO)
 """A visit further from what is believed of its exponents counts as if it were this far: it was disturbed."""
@@ -44,7 +41,7 @@ MOST_OFF = math.log(LEAST_RATIO)
 
 @dataclass(frozen=True)
 class Exponents:
-    """Of a size: `value` is e, `large` is f, both from 0 to `MOST`, each with its standard error.
+    """Of a size: `value` is e, `large` is f, both from 0 to `MOST_EXPONENT`, each with its standard error.
 
     `large` is None where no large message was timed.
     """
@@ -129,7 +126,7 @@ def _exponents(size_B: int, time: Array, references: Array, noise: Array) -> Exp
     # What one visit tells has this variance, and what was believed before those of `spread`.
     variance = float(np.mean((off - drifted @ slopes) ** 2))
     weights = np.linalg.pinv(drifted.T @ drifted + variance * np.diag(spread**-2))
-    value = np.clip(centre + weights @ drifted.T @ off, 0.0, MOST)
+    value = np.clip(centre + weights @ drifted.T @ off, 0.0, MOST_EXPONENT)
     is_told = (drifted**2).sum(axis=0) > 0
     error = np.where(is_told, np.minimum(np.sqrt(variance * np.diag(weights)), spread), spread)
     of_large = (float(value[1]), float(error[1])) if uses_large else (None, None)

@@ -298,13 +298,12 @@ class Campaign:
     def _models(self, kind: type[Dated]) -> list[Dated]:
         models: list[Dated] = []
         folders = [self.path, *self.parts]
-        for path in (folder / FILES[kind] for folder in folders):
-            with contextlib.suppress(reading.Absent):
-                for number, line in reading.lines(path, within=self.path):
-                    try:
-                        models.append(kind.model_validate_json(line))
-                    except ValidationError as error:
-                        self.warnings.append(f"{path}:{number}: damaged line skipped ({first_problem(error)})")
+        for path in filter(Path.exists, (folder / FILES[kind] for folder in folders)):
+            for number, line in reading.lines(path, within=self.path):
+                try:
+                    models.append(kind.model_validate_json(line))
+                except ValidationError as error:
+                    self.warnings.append(f"{path}:{number}: damaged line skipped ({first_problem(error)})")
         # Each part is in order by itself.
         return sorted(models, key=lambda model: model.time) if len(folders) > 1 else models
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -38,6 +38,12 @@ Wanted = Literal["common", "quietest", "all"]
 """At which level of the machine a point is to be complete (`hockney.records.levels`)."""
 LOCALITIES: tuple[Locality, ...] = get_args(Locality)
 """Nearest first."""
+
+
+def nearest(locality: Locality, known: Iterable[Locality]) -> Locality:
+    """The locality itself where it is known, else the nearest one farther out, else farther in."""
+    at = LOCALITIES.index(locality)
+    return min(known, key=lambda each: (LOCALITIES.index(each) < at, abs(LOCALITIES.index(each) - at)))
 
 
 def check_indices(indices: Sequence[int], samples: Sequence[float]) -> None:

@@ -379,9 +379,13 @@ def collectives_in(frame: pd.DataFrame) -> list[str]:
     return [name for name in COLLECTIVES if name in present]
 
 
-def operations(frame: pd.DataFrame) -> list[str]:
-    """The operations of a table, sorted."""
-    return sorted(str(name) for name in frame["operation"].unique())
+def of_operation(frame: pd.DataFrame, operation: str) -> pd.DataFrame:
+    """Its rows of a table; RequestError where there are none."""
+    rows = frame[frame["operation"] == operation]
+    if rows.empty:
+        held = ", ".join(sorted(map(str, frame["operation"].unique()))) or "nothing"
+        raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
+    return rows
 
 
 def with_words(frame: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:

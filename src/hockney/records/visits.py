@@ -158,6 +158,8 @@ def levels_by(visits: Iterable[tuple[Ranks, Bracketed]]) -> dict[Ranks, list[Lev
     references: dict[Ranks, tuple[list[float], list[float]]] = {}
     large: dict[Ranks, list[tuple[float, float]]] = {}
     for ranks, visit in visits:
+        if not visit.reference_s:
+            continue
         times_s, iqrs_s = references.setdefault(ranks, ([], []))
         times_s += visit.reference_s
         iqrs_s += visit.reference_iqr_s

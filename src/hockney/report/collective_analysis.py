@@ -13,7 +13,7 @@ import pandas as pd
 from hockney.machine.locality import Places
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.crossovers import Crossover, crossovers
-from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups, most_ranks
+from hockney.models.over_ranks.points import CONFIGURATION, Configuration, curves, groups
 from hockney.models.over_ranks.search import FEWEST, counts_at, search, simulated_step
 from hockney.models.over_ranks.steps import FoundStep, LevelStep, StepPlace, Why, block_changes, reasons
 from hockney.predict.decisions.base import decisions_for
@@ -30,6 +30,7 @@ from hockney.predict.reproduced import (
 from hockney.predict.scenario import Scenario
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import LOCALITIES
+from hockney.report.explorer.chart import most_ranks
 from hockney.report.page import Row
 from hockney.schedule.catalogue import algorithms, collectives
 from hockney.statistics import Array

@@ -33,7 +33,6 @@ from hockney.models.over_ranks.points import (
     Visits,
     curves,
     groups,
-    most_ranks,
     positions,
     telling,
     telling_placed,
@@ -47,7 +46,7 @@ from hockney.report.collective_analysis import Key, analyse
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_findings import CAUSES, crossover_table, of_choices, of_steps, step_table
 from hockney.report.drawing import Drawing
-from hockney.report.explorer.chart import Explored
+from hockney.report.explorer.chart import Explored, most_ranks
 from hockney.report.explorer.explored import Explorable, leading
 from hockney.report.page import Section, SectionPart
 from hockney.report.style import Looks

@@ -150,8 +150,9 @@ def _part(curve: MessageCurve, context: Context, *, drawn: bool) -> SectionPart:
             table for kind in (tables.regimes, tables.quality, tables.named) if (table := kind(curve.entry))
         ]
     part.overheads = tables.overheads(curve)
+    remarks = [level_remark(curve.entry)] if curve.entry.other_levels else []
     fit_notes = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
-    part.notes = [*filter(None, [level_remark(curve.entry)]), *curve.entry.notes, *fit_notes]
+    part.notes = [*remarks, *curve.entry.notes, *fit_notes]
     return part
 
 

@@ -26,7 +26,7 @@ from hockney.models.over_ranks.points import visits_of
 from hockney.records.contents import Contents, unmeasured
 from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
-from hockney.records.series import default_statistic
+from hockney.records.series_of_table import default_statistic
 from hockney.records.table import collectives_in, rows_of
 from hockney.report.curves import MessageCurve, curves
 from hockney.report.explorer.chart import Explored

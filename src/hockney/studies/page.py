@@ -29,7 +29,7 @@ from hockney.report.reading import Subject, Wish, statistics_of
 from hockney.studies.files import Study
 from hockney.studies.perform import Done, Folder
 from hockney.studies.steps import StudyStep
-from hockney.units import counted
+from hockney.units import counted, first_of
 
 MOST_NAMED = 3
 """Files of a kind in one sentence."""
@@ -95,8 +95,7 @@ def _not_read(source: Path, collection: _collect.Collection) -> list[str]:
         kind = reason.partition(";")[0].partition(":")[0]
         by_reason.setdefault(kind, []).append(Path(file).name)
     kinds = [
-        f"{', '.join(names[:MOST_NAMED])}{f' and {more} more' if (more := len(names) - MOST_NAMED) > 0 else ''} "
-        f"({reason})"
+        f"{first_of(names, MOST_NAMED)} ({reason})"
         for reason, names in sorted(by_reason.items(), key=lambda kind: -len(kind[1]))
     ]
     others = f"; {len(kinds) - MOST_NAMED} further reasons" if len(kinds) > MOST_NAMED else ""

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hockney import reading, writing
 from hockney.apps.launched import Told
 from hockney.campaign.events import Watcher
+from hockney.campaign.further import write_table
 from hockney.campaign.loop import TIME_IS_OVER, Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Launching, Plan
@@ -24,9 +25,7 @@ from hockney.campaign.prepare import launches, with_transports
 from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, NegativeAnswer, RequestError
 from hockney.predict.adaptive import Adaptive
-from hockney.records import table
 from hockney.records.folder import PARTS, PLAN, Campaign
-from hockney.records.visits import CHOICES
 from hockney.report.application import apps
 from hockney.runner.transports import ALL
 from hockney.studies.asked import StudyRequest
@@ -328,6 +327,5 @@ def _measure(path: Path, options: Plan, watcher: Watcher, part: str, job_end_s: 
         seal(path)
     job_s = None if job_end_s == math.inf else job_end_s - time.monotonic()
     outcome = run(campaign, plan, prepared, watcher, Adaptive, job_s=job_s)
-    if records := campaign.records():
-        table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
+    write_table(campaign, plan)
     return outcome

@@ -132,11 +132,12 @@ class Verbs(_Helped, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that the first word names, imported; `of_files` where that is a file of theirs."""
-        for name, words in self.words.items():
-            if operation(args[0]) in words.split():
-                args = [operation(args[0]), *args[1:]]
-                _, command, rest = self.resolve_command(ctx, [name, *args[1:]])
-                return args[0], command, rest
+        verb_of = {word: name for name, words in self.words.items() for word in words.split()}
+        own = {*verb_of, *self.words}
+        word = args[0] if args[0] in own or not own else operation(args[0])
+        if word in verb_of:
+            _, command, rest = self.resolve_command(ctx, [verb_of[word], *args[1:]])
+            return word, command, rest
         if self.of_files and args[0].rstrip("/").endswith((".json", ".trace")):
             args = [self.of_files, *args]
         lines = {module: lines_of(module) for module in _modules(self.places)}

@@ -29,7 +29,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hockney.progress import Progress
-from hockney.terminal.tables import parts_of, room
+from hockney.terminal.tables import parts_of
 from hockney.units import counted, format_duration, percent
 
 if TYPE_CHECKING:
@@ -39,8 +39,16 @@ if TYPE_CHECKING:
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
+A_PIPE = 100
+"""Columns in a pipe or a file, where no terminal says how many there are."""
 Part = str | tuple[str, str]
 """A text, or a text and its style."""
+
+
+def room(console: Console) -> int:
+    """Columns that a line may have: those of the terminal, else what COLUMNS says, else `A_PIPE`."""
+    stated = os.environ.get("COLUMNS", "")
+    return console.width if console.is_terminal else int(stated) if stated.isdigit() else A_PIPE
 
 
 def line(*parts: Part) -> None:
@@ -132,7 +140,7 @@ def table(shown: Table) -> None:
     if shown.title:
         line((str(shown.title), "bold"))
     _said()
-    for part in parts_of(shown, out):
+    for part in parts_of(shown, out, room(out)):
         out.print(part, crop=False)
 
 

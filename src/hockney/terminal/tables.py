@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
@@ -13,19 +12,14 @@ from rich.table import Column, Table
 
 ANY_WIDTH = 10**9
 """Columns without a limit."""
-A_PIPE = 100
-"""Columns in a pipe or a file, where no terminal says how many there are."""
 
 
-def room(console: Console) -> int:
-    """Columns that a line may have: those of the terminal, else what COLUMNS says, else `A_PIPE`."""
-    stated = os.environ.get("COLUMNS", "")
-    return console.width if console.is_terminal else int(stated) if stated.isdigit() else A_PIPE
+def parts_of(shown: Table, console: Console, columns: int) -> Iterator[Table]:
+    """The tables that a table is shown as, each as wide as it needs; those that name a row stand in each.
 
-
-def parts_of(shown: Table, console: Console) -> Iterator[Table]:
-    """The tables that a table is shown as, each as wide as it needs; those that name a row stand in each."""
-    columns, keys = room(console), _keys(shown)
+    `columns`: of letters, that a line may have.
+    """
+    keys = _keys(shown)
     whole = [_widths(column, console) for column in shown.columns]
     for number, chosen in enumerate(
         _columns_of_parts(shown, [least for least, _ in whole], keys, columns, console)

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any, Literal
 
 from hockney.records.keys import COLLECTIVES
-from hockney.units import format_bytes
+from hockney.units import format_bytes, in_pieces, in_range
 
 Basis = Literal["measurement", "model"]
 SIZES_B = tuple(4**power for power in range(1, 12))
@@ -24,12 +24,7 @@ class Method:
     radix: int = 0
 
     def __str__(self) -> str:
-        words = [self.name]
-        if self.segment_B:
-            words.append(f"segments of {format_bytes(self.segment_B)}")
-        if self.radix:
-            words.append(f"radix {self.radix}")
-        return ", ".join(words)
+        return in_pieces(self.name, self.segment_B, self.radix)
 
 
 @dataclass(frozen=True)
@@ -59,15 +54,9 @@ class Rule:
         )
 
     def __str__(self) -> str:
-        ranks = _between(self.least_ranks, self.most_ranks, str)
-        sizes = _between(self.least_B, self.most_B, format_bytes)
+        ranks = in_range(self.least_ranks, self.most_ranks)
+        sizes = in_range(self.least_B, self.most_B, format_bytes)
         return f"{self.operation} on {ranks} ranks, {sizes}: {self.algorithm}"
-
-
-def _between(least: int, most: int | None, show: Callable[[int], str]) -> str:
-    if most is None:
-        return f"{show(least)} and more"
-    return show(least) if least == most else f"{show(least)} to {show(most)}"
 
 
 def find(rules: Iterable[Rule], operation: str, ranks: int, size_B: int) -> Method | None:

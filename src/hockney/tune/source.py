@@ -20,7 +20,7 @@ from hockney.records import table
 from hockney.records.contents import Contents
 from hockney.records.defaults import NOTHING_KNOWN, Defaults, defaults_of
 from hockney.records.keys import COLLECTIVES
-from hockney.records.series import default_statistic
+from hockney.records.series_of_table import default_statistic
 from hockney.runner.find import find
 from hockney.tune.cells import CallTimes, measured, operations_in
 from hockney.tune.modelled import calibrated, from_costs

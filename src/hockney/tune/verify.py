@@ -1,7 +1,7 @@
 """What launches with rules and without them say: whether the rules take effect, and what they gain.
 
 Each launch with rules is compared with the launch by default of the same turn, so that what slows a whole turn
-down cancels; how the ratios differ from turn to turn gives their interval (`hockney.records.series`).
+down cancels; how the ratios differ from turn to turn gives their interval (`hockney.records.series_of_table`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hockney.errors import RequestError
 from hockney.records.contents import Contents
 from hockney.records.levels import Level, is_same_level
 from hockney.records.record import Record
-from hockney.records.series import intervals
+from hockney.records.series_of_table import intervals
 from hockney.records.verification import Effect, Proof, Verdict, VerifiedCell
 from hockney.records.visits import ranks_of
 from hockney.runner.variants import DEFAULT

@@ -9,7 +9,8 @@ from tests.report.views.test_difference import machine
 from hockney.machine.file import Entry, Machine, Measurements, Point
 from hockney.models.base import models
 from hockney.records.record import LOCALITIES, Locality
-from hockney.records.series import Series, pool
+from hockney.records.series import Series
+from hockney.records.series_of_table import pool
 from hockney.report.views.difference import difference
 from hockney.report.views.judgement import LEVEL
 from hockney.units import format_bytes

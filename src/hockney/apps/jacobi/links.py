@@ -12,7 +12,7 @@ from hockney.machine.formula import bandwidth, latency
 from hockney.machine.placement import Placement
 from hockney.machine.select import select_entry, title
 from hockney.models.base import Parameter, preferred_model
-from hockney.records.record import LOCALITIES, Locality
+from hockney.records.record import LOCALITIES, Locality, nearest
 from hockney.units import format_rate, format_time
 
 
@@ -58,12 +58,11 @@ def locality_of(machine: Machine, place: Placement | None, grid: Grid) -> str:
     known = {entry.locality for entry in machine.point_to_point if entry.operation == "pingpong"}
     words = [word for word in LOCALITIES if word in known]
     apart = None if place is None else farthest(place, grid)
-    inside = [LOCALITIES.index(word) for word in words if word != "network"]
+    inside = [word for word in words if word != "network"]
     if apart is not None and (apart in words or apart == "network"):
         return apart
     if apart is not None and inside:
-        at = LOCALITIES.index(apart)
-        return LOCALITIES[min(inside, key=lambda index: (index < at, abs(index - at)))]
+        return nearest(apart, inside)
     if len(known) < 2:
         return words[0] if words else ""
     raise RequestError(f"neighbours may be {', '.join(words)} apart: each has a latency of its own", "")

@@ -12,7 +12,7 @@ from pydantic import Field
 from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
 from hockney.apps.pinning.plan import PinningPlan
 from hockney.machine.node_topology import NodeTopology
-from hockney.units import grouped, in_ranges
+from hockney.units import first_of, grouped, in_ranges
 
 Kind = Literal["shared_cpu", "shared_core", "oversubscribed", "floating", "moved", "threads", "misplaced"]
 MOST_NAMED = 8
@@ -166,6 +166,4 @@ def _against(seen: Sight, plan: PinningPlan) -> Iterator[PinningFinding]:
 
 
 def _names(threads: Sequence[PlacedThread]) -> str:
-    names = [thread.name for thread in threads]
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return first_of([thread.name for thread in threads], MOST_NAMED)

@@ -22,7 +22,7 @@ from hockney.predict.message import predict_message
 from hockney.predict.message_costs import OVERHEAD_SHARE
 from hockney.predict.network_figures import NetworkFigures
 from hockney.predict.place import LOCALITIES as OF_COSTS
-from hockney.records.record import LOCALITIES, Locality
+from hockney.records.record import LOCALITIES, Locality, nearest
 
 MESSAGE_B = 4
 """One C int."""
@@ -214,9 +214,7 @@ class MachineLinks:
             operation = "pingpong"
         if operation == "pingpong":
             self._note(f"{locality}: PingPing was not measured, PingPong is taken")
-        index = LOCALITIES.index(locality)
-        at = {name: LOCALITIES.index(name) for name in LOCALITIES if name in self._known[operation]}
-        taken = min(at, key=lambda name: (at[name] < index, abs(at[name] - index)))
+        taken = nearest(locality, filter(self._known[operation].__contains__, LOCALITIES))
         if taken != locality:
             self._note(f"{locality}: not measured, {operation} of {taken} is taken")
         return self._measured(operation, taken)

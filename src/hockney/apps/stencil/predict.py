@@ -41,7 +41,7 @@ from hockney.records.app_record import AppRecord
 from hockney.report.application import AppAnswer, Row
 from hockney.report.run_tables import Column, interval, table
 from hockney.report.tables import Table
-from hockney.units import Extents, counted, format_number, format_time, grouped, percent
+from hockney.units import Extents, counted, first_of, format_number, format_time, grouped, percent
 
 USUAL_CELLS = Extents(480, 480, 480)
 """Of the whole where no size is given."""
@@ -151,8 +151,7 @@ class GridsOfOneNumber(GridsOfSeveralNumbers, RankedGrids):
 
 def _choice(ranked: RankedGrids) -> Iterator[str]:
     if others := ranked.not_told_apart_from:
-        more = f" and {len(others) - MOST_RIVALS} others" if len(others) > MOST_RIVALS else ""
-        rivals = f"{', '.join(others[:MOST_RIVALS])}{more}"
+        rivals = first_of(others, MOST_RIVALS, "others")
         yield f"{ranked.grid} is predicted fastest, {format_time(ranked.time_s)}; as fast may be {rivals}"
     elif len(ranked.grids) > 1:
         second = ranked.grids[1]

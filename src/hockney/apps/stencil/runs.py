@@ -76,10 +76,9 @@ def _surroundings(basis: Basis, record: AppRecord) -> Surroundings:
     key = Surroundings, record.variant, record.launch, record.nodes
     if key not in basis.kept:
         launch = basis.launches.get(record.launch)
-        known = launch is not None and bool(launch.ranks)
         basis.kept[key] = Surroundings(
             of_machine(basis.of(record), basis.origin, both_ways=True).on_nodes(record.nodes),
-            lambda ranks: place_of(placement_of_launch(launch, ranks)) if launch and known else None,
+            lambda ranks: place_of(placement_of_launch(launch, ranks)) if launch and launch.ranks else None,
         )
     surroundings: Surroundings = basis.kept[key]
     return surroundings

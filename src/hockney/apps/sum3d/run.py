@@ -14,7 +14,7 @@ from pydantic import Field
 from hockney.apps.launched import Launched, Told, records
 from hockney.apps.stencil.grid_test import COLUMNS, Configuration, GridTest
 from hockney.apps.stencil.grids import Grid, parse_grids
-from hockney.apps.stencil.loads import SPLITS, as_lines, loads
+from hockney.apps.stencil.loads import as_lines, loads
 from hockney.apps.sum3d.app import Sum3dStudy
 from hockney.apps.sum3d.sums import Sum3dProblem, Sum3dRun, comparison, problem_of, summary
 from hockney.campaign.loop import Asking
@@ -141,7 +141,7 @@ def _problems(study: Sum3dStudy) -> list[Sum3dProblem]:
             problems.append(Sum3dProblem.checked(size, of_ranks or 1, grid, split))
         except RequestError:
             # Of all grids, those that fit are meant.
-            if named or split not in SPLITS:
+            if named:
                 raise
     if not problems:
         raise RequestError(f"no grid of {ranks} processes fits a matrix of {sizes[0]}", "ask for fewer ranks")

@@ -9,7 +9,7 @@ from hockney.cli.predict import predict
 from hockney.options.predict import COLLECTIVES, CollectiveCase
 from hockney.terminal import JsonOption, chosen, say, verb
 from hockney.terminal.say import Column
-from hockney.units import counted, format_bytes, format_interval, format_time, percent
+from hockney.units import counted, first_of, format_bytes, format_interval, format_time, percent
 
 
 @verb(
@@ -113,7 +113,8 @@ def _verdict(size: api.PredictedSize) -> str:
         return "No time is known, only what it takes at least."
     if sum(row.time_s is not None for row in size.algorithms) > 1 and size.margin is None:
         return "Nothing is sent."
-    best, rivals = next(row for row in size.algorithms if row.algorithm == size.best), _rivals(size)
+    best = next(row for row in size.algorithms if row.algorithm == size.best)
+    rivals = first_of(size.not_told_apart_from, MOST_RIVALS, "others")
     takes = f"{size.best}, {format_time(best.time_s or 0.0)}"
     if size.margin is None:
         return f"Only {takes}, was predicted{f'; as fast may be {rivals}' if rivals else ''}."
@@ -122,12 +123,6 @@ def _verdict(size: api.PredictedSize) -> str:
         return f"{takes} ({format_interval(best.low_s, best.high_s)}), is the fastest, by {by} over the next."
     ahead = f"{by} ahead of the next" if size.told_apart else f"as fast may be {rivals}"
     return f"Candidate: {takes}; {ahead}. {_doubt(size)}"
-
-
-def _rivals(size: api.PredictedSize) -> str:
-    rivals = size.not_told_apart_from
-    more = f" and {len(rivals) - MOST_RIVALS} others" if len(rivals) > MOST_RIVALS else ""
-    return ", ".join(rivals[:MOST_RIVALS]) + more
 
 
 UNCHECKED = "No collective was measured here to check the simulation."

@@ -16,7 +16,7 @@ from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.records.effect_answers import SubsetsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import MOST_REACH, Array, mean_reach
-from hockney.units import counted, format_bytes, format_time, grouped
+from hockney.units import counted, format_bytes, format_time, grouped, in_pieces
 
 SOURCE = "the same subsets alone and together, visit by visit"
 
@@ -34,10 +34,7 @@ class SubsetCall(NamedTuple):
     @property
     def title(self) -> str:
         """What was called, without the subsets: `bcast pipeline, segments of 4 KiB`."""
-        parts = [f"{self.of} {self.algorithm}"]
-        parts += [f"segments of {format_bytes(self.segment_B)}"] if self.segment_B else []
-        parts += [f"radix {self.radix}"] if self.radix else []
-        return ", ".join(parts)
+        return in_pieces(f"{self.of} {self.algorithm}", self.segment_B, self.radix)
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hockney.records import columns
 from hockney.records.record import Record
-from hockney.records.series import default_statistic
+from hockney.records.series_of_table import default_statistic
 from hockney.records.table import does_nothing
 from hockney.records.visits import ByLaunch, visits_by_launch
 from hockney.schedule.catalogue import signature
@@ -191,16 +191,6 @@ def telling_placed(measured: pd.DataFrame) -> list[str]:
     by_ranks = measured.groupby([*CONFIGURATION, "ranks"], dropna=False)
     several = [name for name in ("nodes", "ppn") if by_ranks[name].nunique(dropna=False).max() > 1]
     return [*telling(measured), *several]
-
-
-def most_ranks(measured: pd.DataFrame, by: str = "label") -> int:
-    """The largest number of ranks that has nearly as many values of `by` as any, most of them algorithms."""
-    width = measured.groupby("ranks")[by].nunique()
-    return int(width.index[width >= FULL * width.max()].max())
-
-
-FULL = 0.8
-"""What has this share of the most that any has is nearly as full."""
 
 
 def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str], pd.DataFrame]:

@@ -16,7 +16,7 @@ from hockney.predict.decisions.base import decisions_for
 from hockney.predict.decisions.mpich import BY_NODE
 from hockney.predict.decisions.openmpi import FANOUT, is_of_han
 from hockney.runner.library import SELECTION, rules_first
-from hockney.units import format_bytes
+from hockney.units import in_pieces
 
 _TUNED = "coll_tuned_use_dynamic_rules"
 _RADIX = {"chain": "chain_fanout", "knomial": "knomial_radix"}
@@ -40,12 +40,7 @@ class Forced:
     @property
     def words(self) -> str:
         """The setting, with segments and radix."""
-        parts = [self.setting]
-        if self.segment_B:
-            parts.append(f"segments of {format_bytes(self.segment_B)}")
-        if self.radix:
-            parts.append(f"radix {self.radix}")
-        return ", ".join(parts)
+        return in_pieces(self.setting, self.segment_B, self.radix)
 
 
 def forced(

@@ -300,6 +300,16 @@ POINTS_A_DOUBLING = 8
 """With which a straight line looks like the curve that it is on logarithmic axes."""
 
 
+def most_ranks(measured: pd.DataFrame, by: str = "label") -> int:
+    """The largest number of ranks that has nearly as many values of `by` as any, most of them algorithms."""
+    width = measured.groupby("ranks")[by].nunique()
+    return int(width.index[width >= FULL * width.max()].max())
+
+
+FULL = 0.8
+"""What has this share of the most that any has is nearly as full."""
+
+
 def _held(rows: pd.DataFrame, choice: Selection, but: str) -> pd.DataFrame:
     keep = (rows["operation"] == choice.operation).to_numpy()
     for name in DIMENSIONS:

@@ -16,7 +16,7 @@ import pandas as pd
 from hockney import reading
 from hockney.models.over_ranks.bandwidth import blocks
 from hockney.models.over_ranks.choice import DEFAULT, AlgorithmChoice, choices
-from hockney.models.over_ranks.points import PLACED, Configuration, Visits, most_ranks, points, telling_placed
+from hockney.models.over_ranks.points import PLACED, Configuration, Visits, points, telling_placed
 from hockney.records.journal import LaunchLine
 from hockney.records.keys import COLLECTIVES
 from hockney.records.statistic import BY_NAME
@@ -28,6 +28,7 @@ from hockney.report.explorer.chart import (
     VIEWS,
     Explored,
     Selection,
+    most_ranks,
 )
 from hockney.report.style import COLOURS, Looks, Style
 

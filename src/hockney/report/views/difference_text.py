@@ -11,7 +11,7 @@ from pydantic import Field, computed_field
 from hockney.machine.file import Machine
 from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
 from hockney.report.views.quantity import QuantityComparison, Verdict
-from hockney.units import format_time, percent
+from hockney.units import first_of, format_time, percent
 
 MOST_NAMED = 4
 """Entries of one side alone that are named."""
@@ -141,8 +141,7 @@ class Difference:
         lines = [self._counts, *filter(None, [self.promise, self.not_judged_because])]
         for letter, only in (("A", self.only_in_a), ("B", self.only_in_b)):
             if only:
-                more = f" and {len(only) - MOST_NAMED} more" if len(only) > MOST_NAMED else ""
-                lines.append(f"only in {letter}: {'; '.join(only[:MOST_NAMED])}{more}")
+                lines.append(f"only in {letter}: {first_of(only, MOST_NAMED, joint='; ')}")
         return "\n".join(lines)
 
     @property
