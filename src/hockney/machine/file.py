@@ -20,7 +20,7 @@ from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
-from hockney.records.levels import MOST_EXPONENT
+from hockney.records.levels import MOST_EXPONENT as MOST
 from hockney.records.record import Locality
 from hockney.records.series import Caches, Series
 
@@ -101,17 +101,11 @@ class Point(_MachineFilePart):
         default=False, description="never met at the entry's level of the machine: it stands at the one it has"
     )
     reference_exponent: float | None = Field(
-        default=None,
-        ge=0,
-        le=MOST_EXPONENT,
-        description="within its level the time goes as this power of the reference",
+        default=None, ge=0, le=MOST, description="within its level the time goes as this power of the reference"
     )
     reference_exponent_error: float | None = Field(default=None, ge=0, description="standard error of that power")
     large_reference_exponent: float | None = Field(
-        default=None,
-        ge=0,
-        le=MOST_EXPONENT,
-        description="and as this power of the large reference over the reference",
+        default=None, ge=0, le=MOST, description="and as this power of the large reference over the reference"
     )
     large_reference_exponent_error: float | None = Field(
         default=None, ge=0, description="standard error of that power"

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.models.base import DEFAULT as DEFAULT
 from hockney.records import columns
-from hockney.records.series_of_table import default_statistic
+from hockney.records.series_of_table import default_statistic, of_operation
 from hockney.records.statistic import RATES
-from hockney.records.table import of_operation
 from hockney.units import format_bytes
 
 _IDENTIFYING = [

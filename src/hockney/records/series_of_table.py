@@ -24,7 +24,6 @@ from hockney.records.columns import SAME_RANKS, SERIES
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.series import Series, completed
 from hockney.records.statistic import RATES, STATISTICS
-from hockney.records.table import of_operation
 from hockney.records.visits import SUBTRACTED
 from hockney.statistics import (
     LEAST_FREEDOM,
@@ -79,6 +78,15 @@ def default_statistic(frame: pd.DataFrame, operation: str) -> str:
     """The statistic in the table that says most about an operation; RequestError without the operation."""
     known = _times(frame, operation)
     return next((name for name in STATISTICS if name in known), STATISTICS[0])
+
+
+def of_operation(frame: pd.DataFrame, operation: str) -> pd.DataFrame:
+    """Its rows of a table; RequestError where there are none."""
+    rows = frame[frame["operation"] == operation]
+    if rows.empty:
+        held = ", ".join(sorted(map(str, frame["operation"].unique()))) or "nothing"
+        raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
+    return rows
 
 
 def _times(frame: pd.DataFrame, operation: str) -> list[str]:

@@ -379,15 +379,6 @@ def collectives_in(frame: pd.DataFrame) -> list[str]:
     return [name for name in COLLECTIVES if name in present]
 
 
-def of_operation(frame: pd.DataFrame, operation: str) -> pd.DataFrame:
-    """Its rows of a table; RequestError where there are none."""
-    rows = frame[frame["operation"] == operation]
-    if rows.empty:
-        held = ", ".join(sorted(map(str, frame["operation"].unique()))) or "nothing"
-        raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
-    return rows
-
-
 def with_words(frame: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:
     """The rows with these words. RequestError where the table has no such column, or no such row."""
     for name, word in where.items():
