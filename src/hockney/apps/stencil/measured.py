@@ -114,8 +114,11 @@ class Computation:
 def _between(curve: dict[float, float], box_B: float) -> float:
     """Between the measured boxes next to this one, on logarithmic scales; beyond the last, as there."""
     boxes_B = sorted(curve)
+    near_B = min(max(box_B, boxes_B[0]), boxes_B[-1])
+    if near_B in curve:
+        return curve[near_B]
     times = np.log([curve[each_B] for each_B in boxes_B])
-    return float(np.exp(np.interp(np.log(box_B), np.log(boxes_B), times)))
+    return float(np.exp(np.interp(np.log(near_B), np.log(boxes_B), times)))
 
 
 def measured_runs(folder: Path) -> MeasuredRuns:
