@@ -38,12 +38,12 @@ _NO_CODE = (
 _LOOSE = re.compile(r"(?:dict|Dict|Mapping|MutableMapping)\[str, *(?:typing\.)?(?:Any|object|JSON|Json)\w*\]")
 _WALKER = """
 import atexit, json, os, sys
-files, met = set(), set()
+files, met = set(), {}
 def watch(frame, event, argument):
     code = frame.f_code
-    if code in met:
+    if id(code) in met:
         return
-    met.add(code)
+    met[id(code)] = code
     # Bodies of functions alone: neither modules and classes as they are imported, nor comprehensions.
     is_named = not code.co_name.startswith("<") or code.co_name == "<lambda>"
     if "src/hockney/" in code.co_filename and is_named and code.co_flags & 2:
