@@ -25,10 +25,39 @@ namespace {
 // What ranks give to rank 0 at once: each, and all together.
 constexpr std::size_t most_round_B = 1 << 16, most_all_B = std::size_t{1} << 30;
 
-// A JSON object and a comma for each count.
-std::string rows_of(const Totals& totals) {
-    std::string rows;
+// A line for each count; its words have no tabs.
+std::string lines_of(const Totals& totals) {
+    std::ostringstream lines;
+    lines.precision(9);
     for (const auto& [used, count] : totals)
+        lines << used.operation << '\t' << used.rule << '\t' << used.why << '\t' << count.calls << '\t'
+              << count.bytes << '\t' << count.time_s << '\t' << count.compared_s << '\t' << count.library_s
+              << '\n';
+    return lines.str();
+}
+
+Totals totals_of(const std::string& text) {
+    Totals totals;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        Used used;
+        Count count;
+        std::getline(words, used.operation, '\t');
+        std::string rule;
+        std::getline(words, rule, '\t');
+        used.rule = std::stoi(rule);
+        std::getline(words, used.why, '\t');
+        words >> count.calls >> count.bytes >> count.time_s >> count.compared_s >> count.library_s;
+        totals[used].add(count);
+    }
+    return totals;
+}
+
+std::string report(const Totals& totals, long dropped, int ranks, bool is_of_all) {
+    std::string rows;
+    for (const auto& [used, count] : totals) {
+        rows += rows.empty() ? "" : ",\n";
         rows += JsonObject()
                     .add("operation", used.operation)
                     .add("rule", used.rule)
@@ -38,12 +67,8 @@ std::string rows_of(const Totals& totals) {
                     .add("time_s", count.time_s)
                     .add("compared_s", count.compared_s)
                     .add("library_s", count.library_s)
-                    .str() +
-                ",\n";
-    return rows;
-}
-
-std::string report(const std::string& rows, long dropped, int ranks, bool is_of_all) {
+                    .str();
+    }
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
@@ -57,7 +82,7 @@ std::string report(const std::string& rows, long dropped, int ranks, bool is_of_
                                    .add("most", static_cast<long>(Kept::places))
                                    .add("most_B", static_cast<long>(settings().kept_B))
                                    .str())
-               .raw("calls", "[" + rows.substr(0, rows.rfind(',')) + "]")
+               .raw("calls", "[\n" + rows + "]")
                .str() +
            "\n";
 }
@@ -139,13 +164,13 @@ void end_layer(const void* site) {
     if (settings().is_watching) {
         text = Watched::end();
     } else {
-        std::string rows = rows_of(Channel::totals());
+        Totals totals = Channel::totals();
         long dropped = Kept::dropped();
         if (settings().sums_ranks) {
-            rows = gathered(rows);
+            totals = totals_of(gathered(lines_of(totals)));
             library::Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
         }
-        text = report(rows, dropped, ranks, settings().sums_ranks);
+        text = report(totals, dropped, ranks, settings().sums_ranks);
     }
     // Processes that the program spawns have a world of their own, whose report would replace this one's.
     MPI_Comm parent = MPI_COMM_NULL;

@@ -2,6 +2,7 @@
 #include "request.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <type_traits>
 
@@ -22,6 +23,8 @@ Number number(const std::string& key, const std::string& value, const char* kind
         used = 0;
     }
     if (used == 0 || used != value.size()) throw BadRequest(key + "=" + value + " is not " + kind);
+    if constexpr (std::is_floating_point_v<Number>)
+        if (!std::isfinite(number)) throw BadRequest(key + " must be finite, not " + value);
     if (number >= least && number <= most) return number;
     std::ostringstream limits;
     if (most == std::numeric_limits<Number>::max())

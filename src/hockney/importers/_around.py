@@ -92,6 +92,20 @@ class _Stretch:
     launches: list[LaunchText] = field(default_factory=list)
     titles: list[tuple[int, TextLine, _Facts, _Facts, _Facts]] = field(default_factory=list)
     at_once: bool = False
+    _running: int = 0
+    _in_background: int = 0
+
+    def begin(self, launch: LaunchText, *, in_background: bool) -> None:
+        """A launch, beside those that were not waited for."""
+        self.launches.append(launch)
+        self.at_once |= self._in_background > 0
+        self._running += 1
+        self._in_background += in_background
+
+    def wait(self, *, is_traced: bool) -> None:
+        """What was launched has ended; a trace shows no `&`."""
+        self.at_once |= is_traced and self._running > 1
+        self._running = self._in_background = 0
 
 
 class _Surroundings:
@@ -131,18 +145,21 @@ class _Surroundings:
             launch = replace(launch, facts={**_library(text, where), **launch.facts})
             if self._parts[-1].titles or not self._is_list:
                 self._parts.append(_Stretch())
-            self._parts[-1].launches.append(launch)
-            self._parts[-1].at_once |= text.endswith(" &")
+            self._parts[-1].begin(launch, in_background=re.search("(?<!&)&$", text) is not None)
             self._is_list, self._hosts = True, {}
             return
+        is_traced = text[0] == "+"
         text = _LINE["prompt"].sub("", text)
         self._is_list &= _LINE["script"].match(text) is not None
-        self._parts[-1].at_once |= text == "wait"
+        if text == "wait":
+            self._parts[-1].wait(is_traced=is_traced)
+        if entry := line.text[:1] in (" ", "\t", "-") and _LINE["entry"].fullmatch(text):
+            text = f"{entry[1]}={entry[2]}"
         self._facts(text, where)
         self._is_own |= _LINE["preamble"].match(text) is not None
         is_page = self.path.suffix == ".md" and not self._is_code
         first = "#" if (is_page or not self._is_own) and _LINE["comment"].match(text) else ""
-        if _LINE["noise"].match(text):
+        if entry or _LINE["noise"].match(text):
             return
         if (heading := _LINE["heading"].fullmatch(first + text)) and re.search(r"[^\W_]", heading[2]):
             marks = len(heading[1]) - len(first)
@@ -168,10 +185,7 @@ class _Surroundings:
             self._said["nodes"] = (0, Fact(nodes if ranks == len(self._hosts) else None, where, match[0]))
         if loop := re.match(r"(?:for|read|unset)\s+(\w+)", text):
             self._variables.pop(loop[1], None)
-        text = _LINE["startup"].sub("", text)
-        if entry := not _LINE["noise"].match(text) and _LINE["entry"].fullmatch(text):
-            text = f"{entry[1]}={entry[2]}"
-        if _ASSIGNMENTS.fullmatch(text):
+        if _ASSIGNMENTS.fullmatch(text := _LINE["startup"].sub("", text)):
             for name, value in _LINE["assignment"].findall(text):
                 self._variables.pop(name, None)
                 if re.search("[$`]", value):

@@ -51,6 +51,11 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
     )
     # Programs print a launch as a list of its words, too.
     text = re.sub(r"""["'], *["']""", " ", text)
+    if allocation := _LAUNCH["allocation"].match(text):
+        inner = launch_of(allocation["before"] + allocation["inner"], where, variables)
+        if inner is None or any(count in inner.facts for count in COUNTS):
+            return inner
+        return replace(inner, facts={**inner.facts, **_read(allocation["options"], _of("srun"), where, {})})
     launch = _LAUNCH["launcher"].match(text) or _LAUNCH["alone"].match(text)
     if launch is None or _LAUNCH["aside"].search(launch["after"]):
         return None
@@ -59,7 +64,7 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
         launch["after"].startswith("-") and all(map(_LAUNCH["before"].fullmatch, launch["before"].split()))
     ):
         return None
-    options = next((options for name, options in _LAUNCHERS if name.fullmatch(launch["name"])), [])
+    options = _of(launch["name"])
     settings = {
         name: Fact(value.strip(_QUOTES), where, f"{name}={value}")
         for name, value in _LAUNCH["variable"].findall(launch["before"])
@@ -87,6 +92,11 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
     facts = {name: fact for name in (*COUNTS, "mapping") if (fact := _joined(name, parts))}
     name = next(filter(None, program.groups())) if program else ""
     return LaunchText(facts, settings, name.lower(), {"#": 0, "+": 2}.get(text.lstrip()[:1], 1))
+
+
+def _of(launcher: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """The options of a launcher that count."""
+    return next((options for name, options in _LAUNCHERS if name.fullmatch(launcher)), [])
 
 
 def _read(

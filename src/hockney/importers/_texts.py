@@ -43,7 +43,7 @@ LINE = {
     # words of a heading that say nothing of how was measured
     "fillers": r"(?i)\b(?:a|an|and|at|begin|benchmarks?|by|for|from|in|mpi|now|of|on|over|per|results?|run|running|start|starting|tests?|testing|the|to|using|with|echo|osu|imb|latency|bandwidth|bw|size|of|done|job|log|output|line)\b|[\W_]",
     # variables that differ from run to run
-    "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|attempt|try|measurement|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
+    "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|round|pass|step|attempt|try|measurement|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
     # a variable and its value
     "assignment": r"""(?<![\w$-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;"']*)""",
     # the same in a list of one word and its value
@@ -125,7 +125,7 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
         r"mpirun(?:_rsh|\.\w+)?|mpiexec(?:[._]\w+)?|orterun|prterun|prun|ibrun",
         {"ranks": r"--?n|--?np|--?nprocs|-c", "ppn": r"-N|--?(?:ppn|perhost|npernode)"},
     ),
-    (r"srun|yhrun|flux|salloc", {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node"}),
+    (r"srun|yhrun|flux", {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node"}),
     (r"aprun", {"ranks": r"-n", "ppn": r"-N"}),
     (
         r"jsrun",
@@ -140,7 +140,9 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
 
 LAUNCH = {
     # a launcher in a line, {} its name
-    "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})(?:(?<!salloc)|(?=.*run\s))\s+(?P<after>.*)",
+    "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
+    # nodes that are waited for, and the launch on them
+    "allocation": r"(?P<before>.*?)(?<![\w.-])salloc\s+(?P<options>.*?)(?<=\s)(?P<inner>(?:[\w./~-]*/)?(?:{})\s.*)",
     # a benchmark without a launcher, its variables before it or, of nccl-tests, its options behind it
     "alone": r"(?P<before>(?:\S*[$#%>+❯]\s+)*(?:(?:[A-Za-z_]\w*=\S*\s+)+|(?=[\w./~-]*_perf(?:_mpi)?\s+-)))(?P<folder>)(?P<name>)(?P<after>(?:[\w./~-]*/)?(?:(?:osu|omb)_\w+|IMB-\w+|[a-z_]+_perf(?:_mpi)?)(?:\s.*)?)$",
     # a part of a path that is a job's own

@@ -322,6 +322,7 @@ def growth(request: ScheduleRequest) -> str:
 class Verdict:
     """The best of several, its margin over the next, and whether that is significant; None where all are bounds.
 
+    Where a trend chose it (`trend_s`), another may take less: the margin is negative.
     `not_told_apart_from` are those that may be as quick.
     """
 

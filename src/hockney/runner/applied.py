@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
-from operator import attrgetter
-
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadTable
 from hockney.runner.preload import Damaged, PreloadedRun, rules_text
-
-_SUMMED = ("calls", "bytes", "time_s", "compared_s", "library_s")
 
 
 def variables(
@@ -64,7 +58,7 @@ class Dropped(BaseModel):
 
 
 class LayerReport(BaseModel):
-    """The file that rank 0 writes in MPI_Finalize, with the calls of each rank apart."""
+    """The file that rank 0 writes in MPI_Finalize."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -136,18 +130,7 @@ def _report(text: str, rules: int) -> LayerReport:
         raise Damaged(f"the layer's report is damaged: {first_problem(error)}") from error
     if strange := next((row.rule for row in report.calls if row.rule >= rules), None):
         raise Damaged(f"the layer's report is damaged: it names rule {strange} of {rules}")
-    return report.model_copy(update={"calls": _of_all_ranks(report.calls)})
-
-
-def _of_all_ranks(rows: Sequence[AppliedCalls]) -> list[AppliedCalls]:
-    """Those that ran alike added up, sorted."""
-    key = attrgetter("operation", "rule", "why")
-    alike = [list(group) for _, group in groupby(sorted(rows, key=key), key)]
-    return [
-        row.model_copy(update={name: sum(getattr(r, name) for r in group) for name in _SUMMED})
-        for group in alike
-        for row in group[:1]
-    ]
+    return report
 
 
 def _with_gain(row: AppliedCalls, table: PreloadTable, compare: bool) -> AppliedCalls:

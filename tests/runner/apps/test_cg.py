@@ -201,6 +201,8 @@ def test_what_is_left_when_nothing_is_left(session: Session) -> None:
 def test_requests_that_cannot_be_answered(session: Session) -> None:
     for choices, text in (
         ({"cells": (0, 5)}, "nx must be"),
+        ({"cells": (5, -1, 5)}, "ny must be"),
+        ({"cells": (8, 8), "replace_every": -1}, "replace_every must be"),
         ({"cells": (3, 3), "grid": (4, 1, 1)}, "more processes"),
         ({"cells": (8, 8), "variant": "fast"}, "variant must be"),
         ({"cells": (8, 8), "halo": "fast"}, "halo must be"),

@@ -183,6 +183,8 @@ def test_the_bound_is_of_the_same_mix(session: Session) -> None:
         ({"px": 3}, "6 processes, the run 2 ranks|from 1 to 2"),
         ({"px": 1}, "1 processes, the run 2 ranks"),
         ({"nx": 0}, "nx must be"),
+        ({"ny": 10**12}, "ny must be"),
+        ({"nz": -4}, "nz must be"),
         ({"nx": 1}, r"more processes \(2\) than cells \(1\) along x"),
         ({"halo": "carrier"}, "halo must be"),
         ({"faces": "smiling"}, "faces must be"),

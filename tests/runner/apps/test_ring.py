@@ -100,6 +100,7 @@ def test_the_program_chooses_how_many_cycles(session: Session) -> None:
     [
         ({"exchange": "smoke"}, "exchange must be"),
         ({"topology": "torus"}, "topology must be"),
+        ({"iterations": -1}, "iterations must be"),
         ({"iterations": 10**9}, "iterations must be"),
         ({"iterations": "many"}, "not a whole number"),
         ({"repetitions": -1}, "repetitions must be"),

@@ -55,6 +55,8 @@ def ask(session: Session, effect: str, wrong: dict[str, Any]) -> dict[str, Any]:
         ("congestion", {"pairs": "0,0"}, "pairs"),
         ("congestion", {"pairs": "0,4"}, "pairs"),
         ("congestion", {"window": 0}, "window"),
+        ("congestion", {"bytes": -1}, "bytes must be"),
+        ("congestion", {"sample_s": -1}, "sample_s must be"),
         ("subsets", {"ranks": 4}, "ranks"),
         ("subsets", {"ranks": 1}, "ranks"),
         ("subsets", {"of": "pingpong"}, "operation"),

@@ -150,16 +150,6 @@ def test_a_report_that_is_whole_is_read() -> None:
     assert (done.is_seen, done.exit_code, done.warnings, done.calls[0].algorithm) == (True, 7, [], "binomial")
 
 
-def test_calls_of_ranks_that_ran_alike_are_added_up() -> None:
-    other = {"operation": "bcast", "rule": -1, "why": "no rule", "calls": 1, "bytes": 3, "time_s": 0.25}
-    calls = [*REPORT["calls"], other, *REPORT["calls"]]  # type: ignore[misc]
-    done = applied(PreloadedRun(0, json.dumps({**REPORT, "calls": calls})), ONE)
-    assert [(row.rule, row.calls, row.bytes, row.time_s) for row in done.calls] == [
-        (-1, 1, 3, 0.25),
-        (0, 4, 16, 1.0),
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [

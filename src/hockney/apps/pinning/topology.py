@@ -100,7 +100,8 @@ def _numbered(node: NodeTopology, indexes: str, text: str) -> NodeTopology:
     else:
         for step, count in re.findall(r"(\d{1,6})\*(\d{1,6})", indexes):
             positions = [p + i * int(step) for i in range(min(int(count), total)) for p in positions][:total]
-        numbers = [positions.index(p) if p in positions else -1 for p in range(total)]
+        places = {position: number for number, position in reversed([*enumerate(positions)])}
+        numbers = [places.get(position, -1) for position in range(total)]
     if len(numbers) != total or len({*numbers} - {-1}) != total:
         raise RequestError(f"topology {text!r}: indexes={indexes} do not number its {total} CPUs", _HINT)
     return NodeTopology(tuple(replace(cpu, cpu=n) for cpu, n in zip(node.cpus, numbers, strict=True)))

@@ -161,6 +161,8 @@ def _doubt(size: api.PredictedSize) -> str:
         least, most = size.model_off
         by = f"{least:.3g}" if f"{least:.3g}" == f"{most:.3g}" else f"{least:.3g} to {most:.3g}"
         return f"The simulation is off by a factor of {by} on measured rows."
+    if (size.margin or 0.0) < 0:
+        return "A line through the measured ranks chose it."
     if any(row.high_s for row in size.algorithms):
         return "Their intervals overlap."
     return UNCHECKED
