@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,8 +122,8 @@ FitFunction = Callable[[Series], Fit]
 
 models: Registry[FitFunction] = Registry("model", "hockney.models", "reference/models.md")
 
-NEEDS = {"loggp": ("send_overhead", "receive_overhead", "bandwidth")}
-"""Operations of the same ranks without which a model says nothing."""
+NEEDS: dict[str, Sequence[str]] = {}
+"""Operations of the same ranks without which a model says nothing: models that need some enter them."""
 
 
 def lack_of(model: str, series: Series) -> str:

@@ -25,9 +25,11 @@ from hockney.models._lines import (
     one_regime,
     reciprocal,
 )
-from hockney.models.base import Fit, Parameter, lack_of, models
+from hockney.models.base import NEEDS, Fit, Parameter, lack_of, models
 from hockney.records.series import Series
 from hockney.statistics import Array, t_reach
+
+NEEDS["loggp"] = ("send_overhead", "receive_overhead", "bandwidth")
 
 
 def _first(series: Series) -> Parameter:
@@ -74,7 +76,7 @@ def fit(series: Series) -> Fit:
     windowed = series.related["bandwidth"]
     if windowed.size_B.size < 2:
         raise RequestError("loggp needs bandwidth at two sizes or more", "measure more sizes")
-    o_s, o_r = (_first(series.related[name]) for name in ("send_overhead", "receive_overhead"))
+    o_s, o_r = (_first(series.related[name]) for name in NEEDS["loggp"][:2])
     one_way = _first(series)
     latency = _difference(one_way, [o_s, o_r])
     notes = []

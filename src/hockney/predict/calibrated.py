@@ -135,11 +135,10 @@ def _rows(
         ends_s = prediction.time_s, prediction.low_s, prediction.high_s
         time_s, low_s, high_s = (float(values[i]) for values in ends_s)
         readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
-        row = AlgorithmTime(name, FALLBACK, time_s, low_s, high_s)
-        if not np.isnan(readable_s):
-            share = time_s / readable_s - 1
-            method = "simulated, calibrated"
-            row = replace(row, method=method, readable_s=readable_s, correction=share, weight=weight)
+        is_simulated = not np.isnan(readable_s)
+        row = AlgorithmTime(name, "simulated, calibrated" if is_simulated else FALLBACK, time_s, low_s, high_s)
+        if is_simulated:
+            row = replace(row, readable_s=readable_s, correction=time_s / readable_s - 1, weight=weight)
         made.append(row if np.isnan(trend_s[i]) else replace(row, trend_s=float(trend_s[i])))
     return made, [*notes, *beyond(learn, choices), *contradicted]
 
