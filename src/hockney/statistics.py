@@ -283,3 +283,13 @@ def heeding(time_s: Array, trend_s: Array) -> Array:
     if not np.isfinite(trend_s).all():
         return time_s
     return np.asarray(time_s ** (1 - TREND_WEIGHT) * trend_s**TREND_WEIGHT)
+
+
+def holm(p: Array) -> Array:
+    """Holm's correction of p-values, shape (n,): NaN are no comparisons, and stay NaN."""
+    corrected = np.full(p.size, np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    stepped = p[order] * np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1.0) if order.size else stepped
+    return corrected

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 from tests.check.planted import MPIS, Made, Measured, Noise, Spreads, equal, times
 
-from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, holm, judge
+from hockney.check.judge import LEAST_LAUNCHES, RATIO_DRIFT, comparisons, judge
 from hockney.check.study import bounds, compared
 from hockney.models.base import DRIFT_AT_REFERENCE
-from hockney.statistics import NORMAL, steady_median_factor
+from hockney.statistics import NORMAL, holm, steady_median_factor
 
 FAMILY_ERROR = 0.02
 

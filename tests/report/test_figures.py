@@ -105,7 +105,7 @@ def test_residuals_in_per_cent(curve: Make, line: Callable[..., Fit]) -> None:
 
 
 def test_held_out_numbers_are_shown() -> None:
-    result = HeldOut(np.array([1e-6, 2e-6]), np.array([1e-6, -1.0]), 0.021, 0.14, 0.03)
+    result = HeldOut(np.array([1e-6, 2e-6]), np.array([1e-6, -1.0]), 0.021, 0.14)
     assert "median 2.1 %, P95 14 %" in words(held_out("x", "x", {"good": result}, context()))
 
 
@@ -128,7 +128,7 @@ def left_of_axes(drawing: Drawing) -> float:
 def test_no_label_is_cut(curve: Make, line: Callable[..., Fit], scale: float) -> None:
     points = [(size, *(scale * time_s for time_s in times)) for size, *times in POINTS]
     one = curve(points, {"good": line(scale * 2e-6, scale * 1e-9)}, operation="bidirectional")
-    held = HeldOut(np.array([1e-6, 1e-4]) * scale, np.array([1e-6, 1e-4]) * scale, 0.1, 0.2, 0.1)
+    held = HeldOut(np.array([1e-6, 1e-4]) * scale, np.array([1e-6, 1e-4]) * scale, 0.1, 0.2)
     drawings = [
         with_fits(one, context()),
         overview("x", "x", [one, curve(points, variant="two", operation="bidirectional")], context()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hockney.records.app_record import AppRecord
-from hockney.report.run_tables import ReportedRun, name_series, plain, runs_table, signed_percent
+from hockney.report.run_tables import ReportedRun, name_series, plain, runs_table
 
 
 def _shown(ranks: int, problem: str = "a", **other: object) -> ReportedRun:
@@ -44,4 +44,3 @@ def test_errors_are_relative_to_what_was_measured() -> None:
     assert _shown(1, predicted_s=4.5e-6).error == 0.5
     assert _shown(1, predicted_s=4.5e-6, count=3).error == 3.5  # of one in three
     assert _shown(1).error is None
-    assert signed_percent(-0.25) == "−25\N{NO-BREAK SPACE}%"

@@ -19,7 +19,7 @@ from scipy import stats
 
 from hockney.check.advised import MOST_ROWS
 from hockney.check.cells import LaunchTimes, TimedCall, counterparts, times_of
-from hockney.check.judge import LEAST_LAUNCHES, holm, steady
+from hockney.check.judge import LEAST_LAUNCHES, steady
 from hockney.check.study import FAMILY_ERROR, LEAST_FACTOR
 from hockney.errors import RequestError
 from hockney.machine.build import caches_of, fitted
@@ -36,7 +36,7 @@ from hockney.report.views.difference import difference
 from hockney.report.views.judgement import Measured, p_value
 from hockney.report.views.quantity import QuantityComparison
 from hockney.schedule.catalogue import algorithms
-from hockney.statistics import TAILS
+from hockney.statistics import TAILS, holm
 from hockney.units import counted, format_bytes
 
 Verdict = Literal["slower", "faster", "not slower", "undecided"]

@@ -21,7 +21,7 @@ from scipy import special, stats
 
 from hockney.models.base import DRIFT_AT_REFERENCE
 from hockney.records.series_of_table import intervals
-from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, standard_error, steady_median
+from hockney.statistics import MODES_APART, NORMAL, TAILS, Array, holm, standard_error, steady_median
 from hockney.units import grouped
 
 LEAST_LAUNCHES = 5
@@ -187,13 +187,3 @@ def _tail(ratio: Array, error: Array, freedom: Array) -> Array:
 
 ROUNDING = 1e-12
 """Of the logarithm of a ratio of times."""
-
-
-def holm(p: Array) -> Array:
-    """Holm's correction of p-values, shape (n,): NaN are no comparisons, and stay NaN."""
-    corrected = np.full(p.size, np.nan)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    stepped = p[order] * np.arange(order.size, 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1.0) if order.size else stepped
-    return corrected

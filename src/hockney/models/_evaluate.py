@@ -156,18 +156,12 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Measured and predicted times of points that the fit has not seen, and quantiles of the error.
-
-    `between` is the median error of lines between the neighbouring sizes. `remark` says what simpler model
-    predicts them better; empty where none does.
-    """
+    """Measured and predicted times of points that the fit has not seen, and quantiles of the error."""
 
     measured_s: NDArray[np.float64]
     predicted_s: NDArray[np.float64]
     median: float
     p95: float
-    between: float
-    remark: str = ""
 
 
 def predicted_apart(measured: Iterable[tuple[Series, Collection[str]]]) -> dict[str, HeldOut]:
@@ -177,33 +171,25 @@ def predicted_apart(measured: Iterable[tuple[Series, Collection[str]]]) -> dict[
     point is left out.
     """
     times: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
-    between: list[NDArray[np.float64]] = []
     for series, names in measured:
         if series.size_B.size < LEAST_SIZES:
             continue
         mask = held_out(series.size_B.size)
         train, test = series.take(~mask), series.take(mask)
-        between.append(_errors(test.time_s, np.interp(test.size_B, train.size_B, train.time_s)))
         for name, fit in models:
             if name not in names:
                 continue
             with suppress(RequestError):
                 predicted_s = corrected(fit(train), test.size_B, train)
                 times.setdefault(name, []).append((test.time_s, predicted_s))
-    errors = {name: [_errors(*pair) for pair in pairs] for name, pairs in times.items()}
-    remarks = {ANSWER: "; ".join(shortfalls(errors | {BETWEEN: between}))}
-    middle = float(np.median(np.concatenate(between))) if between else 0.0
     results = {}
     for name, pairs in times.items():
         measured_s, predicted_s = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        pooled = np.concatenate(errors[name])
-        median, p95 = float(np.median(pooled)), float(np.percentile(pooled, 95))
-        results[name] = HeldOut(measured_s, predicted_s, median, p95, middle, remarks.get(name, ""))
+        errors = np.abs(predicted_s - measured_s) / measured_s
+        results[name] = HeldOut(
+            measured_s, predicted_s, float(np.median(errors)), float(np.percentile(errors, 95))
+        )
     return results
-
-
-def _errors(measured_s: NDArray[np.float64], predicted_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.abs(predicted_s - measured_s) / measured_s)
 
 
 def evaluate(

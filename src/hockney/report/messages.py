@@ -110,9 +110,8 @@ def section(operation: str, selection: Sequence[MessageCurve], context: Context)
     result.tables.append(tables.summary(selection, lambda curve: _shares(curve, context)))
     if operation in ONE_BY_ONE and (estimates := tables.by_estimator(selection)).rows:
         result.tables.append(estimates)
-    result.held_out = predicted_apart([(curve.series, curve.fits) for curve in selection])
-    if result.held_out:
-        result.check = figures.held_out(operation, operation, result.held_out, context)
+    if apart := predicted_apart([(curve.series, curve.fits) for curve in selection]):
+        result.check = figures.held_out(operation, operation, apart, context)
     if len(selection) > DETAILED:
         result.note = (
             f"{len(selection)} configurations are too many to draw each with every fit here; "

@@ -14,7 +14,6 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from hockney import __version__, reading
-from hockney.models._evaluate import HeldOut
 from hockney.records.app_record import AppRecord
 from hockney.report.curves import Headline
 from hockney.report.drawing import Drawing, Inliner, policy
@@ -117,8 +116,6 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     parts: list[SectionPart] = field(default_factory=list)
     check: Drawing | None = None
-    held_out: Mapping[str, HeldOut] = field(default_factory=dict)
-    """The results that `check` draws, by model."""
     more: str = "More"
     note: str = ""
     warnings: list[str] = field(default_factory=list)

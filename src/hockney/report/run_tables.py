@@ -17,8 +17,6 @@ from hockney.units import format_interval, format_time
 
 T = TypeVar("T")
 
-UNBROKEN = "\N{NO-BREAK SPACE}"
-
 
 @dataclass
 class ReportedRun:
@@ -109,15 +107,15 @@ def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
         Column("grid", lambda run: run.grid),
         Column("how", lambda run: "" if is_one_method else run.way),
         *_columns_of(records, lambda run: run.record),
-        Column(f"time of {unit}", lambda run: _time(run.time_s)),
-        Column("95 % interval", _interval),
+        Column(f"time of {unit}", lambda run: format_time(run.time_s)),
+        Column("95 % interval", lambda run: interval(run.low_s, run.high_s)),
         Column("repetitions", lambda run: str(len(run.record.samples_s) or "")),
         Column(rate, lambda run: "" if run.rate is None else style.plain(float(f"{run.rate:.4g}"))),
         Column("of the bound", lambda run: _share(run.bound_share)),
         Column("communication", lambda run: _share(run.communication)),
         Column(" + ".join(runs[0].parts_s), lambda run: _shares(run.parts_s.values())),
-        Column("predicted", lambda run: "" if run.predicted_s is None else _time(run.predicted_s)),
-        Column("error", lambda run: "" if run.error is None else signed_percent(run.error)),
+        Column("predicted", lambda run: "" if run.predicted_s is None else format_time(run.predicted_s)),
+        Column("error", lambda run: "" if run.error is None else percent(run.error, sign=True)),
     ]
     common = f": {runs[0].way}" if is_one_method and runs[0].way else ""
     return table(f"Runs ({len(runs)}){common}", runs, columns)
@@ -155,29 +153,11 @@ def interval(low_s: float | None, high_s: float | None) -> str:
     return "" if low_s is None or high_s is None or low_s == high_s else format_interval(low_s, high_s)
 
 
-def signed_percent(share: float) -> str:
-    """0.0731 → `+7.3 %`."""
-    return ("−" if share < 0 else "+") + _share(abs(share))
-
-
 def _share(value: float | None) -> str:
-    return "" if value is None else percent(value).replace(" ", UNBROKEN)
+    return "" if value is None else percent(value)
 
 
 def _shares(parts_s: Collection[float]) -> str:
     """`90 % + 2 % + 8 %`."""
     total_s = sum(parts_s)
     return " + ".join(_share(part_s / total_s) for part_s in parts_s) if total_s else ""
-
-
-def _time(seconds: float) -> str:
-    return format_time(seconds).replace(" ", UNBROKEN)
-
-
-def _interval(run: ReportedRun) -> str:
-    if run.low_s is None or run.high_s is None:
-        return ""
-    low, high = _time(run.low_s), _time(run.high_s)
-    # A unit that both share is written once.
-    number, unit = low.split(UNBROKEN)
-    return f"{number if high.endswith(UNBROKEN + unit) else low} to {high}"

@@ -221,43 +221,34 @@ def by_estimator(curves: Sequence[MessageCurve]) -> Table:
 
 def points(curve: MessageCurve) -> Table:
     """All measured points of one curve."""
-    return Table(
-        "Measured points",
-        [
-            "size",
-            "median (µs)",
-            "95 % interval (µs)",
-            "throughput",
-            "records",
-            "samples",
-            "disturbed",
-            "ended by",
-        ],
-        [_point(point, curve.streams) for point in curve.entry.measurements.points],
-    )
+    return _points("Measured points", curve.entry.measurements.points, curve.streams)
 
 
 def overheads(curve: MessageCurve) -> list[Table]:
     """CPU time of one send and of one receive, if they were measured."""
-    columns = ["size", "median (µs)", "95 % interval (µs)", "records", "samples", "disturbed", "ended by"]
-    result = []
-    for name, measured in curve.entry.measurements.overheads.items():
-        rows = [[cell for i, cell in enumerate(_point(point, 1)) if i != 3] for point in measured]
-        result.append(Table(name, columns, rows))
-    return result
+    return [_points(name, measured, 0) for name, measured in curve.entry.measurements.overheads.items()]
 
 
-def _point(point: Point, streams: int) -> list[str]:
-    return [
-        format_bytes(point.size_B),
-        _us(point.time_s),
-        if_known(point.low_s, lambda low_s: f"{_us(low_s)} to {if_known(point.high_s, _us)}"),
-        format_rate(streams * point.size_B / point.time_s) if point.size_B else NONE,
-        if_known(point.records, str),
-        if_known(point.samples, str),
-        if_known(point.disturbed, str),
-        ", ".join(point.stop) or NONE,
+def _points(caption: str, measured: Sequence[Point], streams: int) -> Table:
+    """Times and how they were measured; throughput where messages are streams."""
+
+    def throughput(point: Point) -> str:
+        return format_rate(streams * point.size_B / point.time_s) if streams and point.size_B else ""
+
+    def within(point: Point) -> str:
+        return if_known(point.low_s, lambda low_s: f"{_us(low_s)} to {if_known(point.high_s, _us)}")
+
+    columns: list[Column[Point]] = [
+        Column("size", lambda point: format_bytes(point.size_B), is_text=True),
+        Column("median (µs)", lambda point: _us(point.time_s)),
+        Column("95 % interval (µs)", within),
+        Column("throughput", throughput),
+        Column("records", lambda point: if_known(point.records, str)),
+        Column("samples", lambda point: if_known(point.samples, str)),
+        Column("disturbed", lambda point: if_known(point.disturbed, str)),
+        Column("ended by", lambda point: ", ".join(point.stop)),
     ]
+    return table(caption, measured, columns)
 
 
 def value_and_interval(parameter: Parameter | None, size: bool = False) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from hockney.records.verification import Effect, Proof, Verification, VerifiedCe
 from hockney.report.findings import Finding
 from hockney.report.marks import percent
 from hockney.report.page import Section
-from hockney.report.tables import NONE, Table, if_known
+from hockney.report.tables import NONE, Column, Table, if_known, table
 from hockney.units import counted, format_bytes, format_time
 
 ID = "verification"
@@ -25,12 +25,7 @@ def section(verification: Verification) -> Section:
     result = Section(ID, f"Verified: {verification.target}", MEANING, findings=_findings(verification))
     result.tables = [
         cells(verification.cells),
-        Table(
-            "Do the rules take effect?",
-            ["operation", "effect", "why", "tried with", "expected", "seen", "95 % interval"],
-            [_effect(proof) for proof in verification.proofs],
-            frozenset({0, 1, 2, 3}),
-        ),
+        table("Do the rules take effect?", verification.proofs, _PROOFS),
     ]
     mean = verification.mean_gain
     ruled = sum(cell.is_kept for cell in verification.cells)
@@ -44,11 +39,7 @@ def section(verification: Verification) -> Section:
 
 def cells(verified: Sequence[VerifiedCell]) -> Table:
     """A row for each: times by default, with the rules and of the best measured, and what becomes of its rule."""
-    columns = ["operation", "ranks", "size", "rule", "default", "tuned", "best measured", "its time", "gain"]
-    columns += ["95 % interval", "regret", "result"]
-    return Table(
-        "Cells, with and without the rules", columns, list(map(_row, verified)), frozenset({0, 3, 6, 11})
-    )
+    return table("Cells, with and without the rules", verified, _CELLS)
 
 
 def _findings(verification: Verification) -> list[Finding]:
@@ -85,35 +76,38 @@ def _in_words(cell: VerifiedCell) -> str:
     return f"{where}, {cell.gain:.2f} times as fast ({_between(cell.gain_low, cell.gain_high)})"
 
 
-def _row(cell: VerifiedCell) -> Sequence[str]:
-    return [
-        cell.operation,
-        str(cell.ranks),
-        format_bytes(cell.bytes),
-        cell.algorithm or "(default)",
-        if_known(cell.default_s, format_time),
-        if_known(cell.tuned_s, format_time),
-        cell.best or NONE,
-        if_known(cell.best_s, format_time),
-        if_known(cell.gain, "{:.2f}".format),
-        _between(cell.gain_low, cell.gain_high),
-        if_known(cell.regret, percent),
-        cell.fate or {"not told": "no difference", "no rule": ""}.get(cell.verdict, cell.verdict),
-    ]
-
-
-def _effect(proof: Proof) -> Sequence[str]:
-    where = "" if proof.bytes is None else f"{proof.algorithm}, {proof.ranks} ranks, {format_bytes(proof.bytes)}"
-    return [
-        proof.operation,
-        EFFECT[proof.effect],
-        proof.why,
-        where or NONE,
-        if_known(proof.expected, "{:.2f}".format),
-        if_known(proof.seen, "{:.2f}".format),
-        _between(proof.seen_low, proof.seen_high),
-    ]
-
-
 def _between(low: float | None, high: float | None) -> str:
     return NONE if low is None or high is None else f"{low:.2f} to {high:.2f}"
+
+
+def _tried(proof: Proof) -> str:
+    return "" if proof.bytes is None else f"{proof.algorithm}, {proof.ranks} ranks, {format_bytes(proof.bytes)}"
+
+
+def _result(cell: VerifiedCell) -> str:
+    return cell.fate or {"not told": "no difference", "no rule": ""}.get(cell.verdict, cell.verdict)
+
+
+_CELLS: list[Column[VerifiedCell]] = [
+    Column("operation", lambda cell: cell.operation, is_text=True),
+    Column("ranks", lambda cell: str(cell.ranks)),
+    Column("size", lambda cell: format_bytes(cell.bytes)),
+    Column("rule", lambda cell: cell.algorithm or "(default)", is_text=True),
+    Column("default", lambda cell: if_known(cell.default_s, format_time)),
+    Column("tuned", lambda cell: if_known(cell.tuned_s, format_time)),
+    Column("best measured", lambda cell: cell.best or "", is_text=True),
+    Column("its time", lambda cell: if_known(cell.best_s, format_time)),
+    Column("gain", lambda cell: if_known(cell.gain, "{:.2f}".format)),
+    Column("95 % interval", lambda cell: _between(cell.gain_low, cell.gain_high)),
+    Column("regret", lambda cell: if_known(cell.regret, percent)),
+    Column("result", _result, is_text=True),
+]
+_PROOFS: list[Column[Proof]] = [
+    Column("operation", lambda proof: proof.operation, is_text=True),
+    Column("effect", lambda proof: EFFECT[proof.effect], is_text=True),
+    Column("why", lambda proof: proof.why, is_text=True),
+    Column("tried with", _tried, is_text=True),
+    Column("expected", lambda proof: if_known(proof.expected, "{:.2f}".format)),
+    Column("seen", lambda proof: if_known(proof.seen, "{:.2f}".format)),
+    Column("95 % interval", lambda proof: _between(proof.seen_low, proof.seen_high)),
+]

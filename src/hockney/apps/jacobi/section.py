@@ -17,7 +17,7 @@ from hockney.models.base import Parameter
 from hockney.records.app_record import AppRecord
 from hockney.report import runs_section
 from hockney.report.app_sections import Contribution, Runs, is_readable
-from hockney.report.run_tables import Column, ReportedRun, signed_percent, table
+from hockney.report.run_tables import Column, ReportedRun, table
 from hockney.report.tables import Table
 from hockney.units import percent
 
@@ -139,7 +139,7 @@ COLUMNS: list[Column[ComparedGrid]] = [
     Column("95 % interval of P", lambda row: _bounds(row.run.mlups)),
     Column("N·P₁/P, measured", lambda row: f"{row.run.ratio.value:.3f}" if row.run.ratio else ""),
     Column("95 % interval", lambda row: _bounds(row.run.ratio)),
-    Column("error of the formula", lambda row: "" if row.error is None else signed_percent(row.error)),
+    Column("error of the formula", lambda row: "" if row.error is None else percent(row.error, sign=True)),
 ]
 
 

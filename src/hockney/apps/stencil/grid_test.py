@@ -24,7 +24,7 @@ from scipy import stats
 from hockney.records.app_record import AppRecord
 from hockney.report.marks import percent
 from hockney.report.run_tables import Column, interval
-from hockney.statistics import NORMAL, TAILS, t_reach
+from hockney.statistics import NORMAL, TAILS, holm, t_reach
 from hockney.units import format_time
 
 LEVEL = 0.05
@@ -160,13 +160,8 @@ def grid_test(what: str, configurations: Sequence[Configuration]) -> GridTest | 
 
 def judged(tests: Sequence[GridTest]) -> list[GridTest]:
     """Several tests, with which of them are significant (Holm's procedure)."""
-    order = sorted(range(len(tests)), key=lambda index: tests[index].p_value)
-    significant = [False] * len(tests)
-    for place, index in enumerate(order):
-        if tests[index].p_value > LEVEL / (len(tests) - place):
-            break
-        significant[index] = True
-    return [replace(test, significant=it) for test, it in zip(tests, significant, strict=True)]
+    p_values = holm(np.array([test.p_value for test in tests]))
+    return [replace(test, significant=bool(p <= LEVEL)) for test, p in zip(tests, p_values, strict=True)]
 
 
 Tested = tuple[str, float, float, tuple[float, float, float], int]

@@ -13,6 +13,7 @@ from hockney.network.bisection.bisection import Bisection, bisection
 from hockney.network.bisection.hops import PairsByHops, hops
 from hockney.network.bisection.ports import Ports, ports
 from hockney.network.topologies.base import Network
+from hockney.units import in_ranges
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class NetworkMeasures:
             switches=network.switches,
             links=int(network.parallel.sum()),
             ports=ports(network),
-            allocation=AllocatedNodes(len(self.allocation), in_words(self.allocation)),
+            allocation=AllocatedNodes(len(self.allocation), in_ranges(self.allocation.tolist())),
             diameter=self.hops.diameter,
             hops=self.hops,
             bisection_links=int(width.high) if width.is_exact else None,
@@ -88,7 +89,7 @@ class NetworkMeasures:
             bisection_bandwidth_bit_per_s_high=bandwidth.high if bandwidth else None,
             bisection_bandwidth_bit_per_s_exact=bandwidth.is_exact if bandwidth else None,
             bisection_method=width.method,
-            bisection_halves=[in_words(self.allocation[half]) for half in self._halves()],
+            bisection_halves=[in_ranges(self.allocation[half].tolist()) for half in self._halves()],
             figure=str(figure) if figure else None,
         )
 
@@ -111,11 +112,3 @@ def measure(network: Network, allocation: NDArray[np.int64]) -> NetworkMeasures:
         weight = parallel * network.bandwidth_bit_per_s
         bandwidth = bisection(network, allocation, weight)
     return NetworkMeasures(network, allocation, hops(network, allocation), width, bandwidth)
-
-
-def in_words(nodes: NDArray[np.int64]) -> str:
-    """Sorted numbers as ranges: `0-15,32`."""
-    if not len(nodes):
-        return ""
-    runs = np.split(nodes, np.flatnonzero(np.diff(nodes) > 1) + 1)
-    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
