@@ -57,7 +57,9 @@ def fake_launch(
 
     argv = [sys.executable, str(FAKE), *(arguments or ("good",))]
     environment = {"HOCKNEY_FAKE_RANKS": str(ranks)}
-    return replace(Launch(variant, "Fake MPI 1", argv, environment, LaunchLine(), describe), **changes)
+    return replace(
+        Launch(variant, variant, "Fake MPI 1", argv, environment, LaunchLine(mapping="core"), describe), **changes
+    )
 
 
 def plan(**choices: Any) -> Plan:

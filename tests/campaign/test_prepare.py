@@ -13,6 +13,7 @@ from tests.factories import refusing
 
 from hockney.batch.base import JobAllocation
 from hockney.campaign import prepare
+from hockney.campaign.estimate import estimate
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.answers import Hello, RankPlace
@@ -242,3 +243,17 @@ def test_where_no_transport_starts_nothing_is_measured(monkeypatch: pytest.Monke
     monkeypatch.setattr(prepare, "offered", lambda _: Offered())
     with pytest.raises(EnvironmentLack, match=r"no transport of .* starts: no MPI runs here"):
         prepare.with_transports(Plan(ranks=2, variants=["all-transports"]), lambda _: None)
+
+
+@pytest.mark.mpi
+def test_several_mappings_are_as_many_launches() -> None:
+    """Each with its own words of the launcher, beside each variant; the first is the plan's."""
+    asked = Plan(ranks=2, mappings=["node", "core"], variants=["a: A=1", "b: B=1"])
+    planned = prepare.launches(asked)
+    assert asked.map_by == "node"
+    assert [launch.name for launch in planned] == ["a by node", "b by node", "a by core", "b by core"]
+    assert [launch.provenance.mapping for launch in planned] == ["node", "node", "core", "core"]
+    assert planned[0].argv != planned[2].argv
+    assert estimate(asked).launches == 4
+    with pytest.raises(ValueError, match="names a mapping twice: core, core"):
+        Plan(ranks=2, mappings=["core", "core"])

@@ -31,6 +31,7 @@ ALIKE = (
     "repeat_dates",
     "repeat_comments",
     "repeat_entries",
+    "container_repeat",
     "hosts_alone",
     "benchmarks_own_comments",
     "allocations",

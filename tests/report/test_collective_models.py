@@ -12,7 +12,8 @@ from tests.factories import regime, version_1, written
 from hockney.machine.build import build
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
-from hockney.models.collectives.fitting import CollectivePoints, fit_collective
+from hockney.models.collectives.fitting import fit_collective
+from hockney.models.collectives.pieces import CollectivePoints
 from hockney.report.collective_models import drawings, least_message, model_table
 from hockney.report.make import make
 from hockney.report.reading import Wish

@@ -50,8 +50,7 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
         for launch in launches:
             if launch.only is not None:
                 continue
-            same = (launch.variant, index)
-            before = [record for record in records if (record.variant, record.repetition) == same]
+            before = [record for record in plan.launched(records, launch.name) if record.repetition == index]
             asker = _Effects(loop, plan, before, elsewhere)
             loop.run(launch, index, asker.asking)
             if loop.left_s() <= 0:

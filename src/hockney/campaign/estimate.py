@@ -114,7 +114,8 @@ def first_pass_s(plan: Plan, waiting: Waiting | None = None) -> float:
 
 
 def _launched(plan: Plan) -> int:
-    return plan.launches * (TRANSPORTS if ALL in plan.variants else max(1, len(plan.variants)))
+    variants = TRANSPORTS if ALL in plan.variants else max(1, len(plan.variants))
+    return plan.launches * variants * max(1, len(plan.mappings))
 
 
 def _points(key: Key, plan: Plan) -> float:

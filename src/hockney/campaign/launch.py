@@ -30,8 +30,12 @@ class Described:
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start the runner for one variant; made by the caller, who knows the MPI."""
+    """How to start the runner for one variant and mapping; made by the caller, who knows the MPI.
 
+    `name` tells it from the others of the plan.
+    """
+
+    name: str
     variant: str
     mpi_name: str
     argv: list[str]

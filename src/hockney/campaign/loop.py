@@ -149,7 +149,7 @@ class Running:
             update={
                 "system": plan.system,
                 "mpi": self.launch.mpi_name,
-                "mapping": plan.map_by,
+                "mapping": self.launch.provenance.mapping,
                 "variant": self.launch.variant,
                 "ranks": plan.ranks,
                 "nodes": self.described.nodes,
@@ -321,7 +321,7 @@ class Loop:
         # Those of a simulation are its platform's.
         if wanted is not None and nodes != wanted and self.plan.mpi != "smpi":
             raise EnvironmentLack(
-                f"{running.launch.variant}: the ranks are on {nodes} node{'s' * (nodes != 1)}, not on {wanted}",
+                f"{running.launch.name}: the ranks are on {nodes} node{'s' * (nodes != 1)}, not on {wanted}",
                 "does the launcher know the job's nodes? Name them with --hosts, or try another --launcher",
             )
 
@@ -376,14 +376,15 @@ class Loop:
 
     def _was_left_out(self, launch: Launch, index: int, subject: Subject) -> bool:
         """Whether an earlier run left out the same."""
-        about = subject.line.of_launch(launch.variant, index).subject
+        about = subject.line.of_launch(launch.variant, index, mapping=launch.provenance.mapping).subject
         earlier = self.campaign.failures() if self.campaign is not None else ()
         return any(line.left_out and line.subject == about for line in earlier)
 
     def write_down(self, launch: Launch, index: int, line: FailureLine, **why: str) -> None:
         """Record why something was not measured: `reason`, `limitation` or `left_out`."""
         if self.campaign is not None:
-            self.campaign.append(line.of_launch(launch.variant, index, time=utc_now(), **why))
+            why |= {"mapping": launch.provenance.mapping, "time": utc_now()}
+            self.campaign.append(line.of_launch(launch.variant, index, **why))
 
 
 def _in_flight(running: Running | None) -> Subject:

@@ -93,20 +93,20 @@ def _measure_points(
         if not due:
             break
         # The first variants must not spend the time of all.
-        waiting = [*dict.fromkeys(launch.variant for launch, _ in due)]
+        waiting = [*dict.fromkeys(launch.name for launch, _ in due)]
         for launch, only in due:
-            if launch.variant in waiting:
+            if launch.name in waiting:
                 loop.take_turns(len(waiting))
-                waiting.remove(launch.variant)
+                waiting.remove(launch.name)
             has_time = loop.left_s() > 0
             worth_most = chooser(plan) if plan.adaptive and chooser else None
-            work = Work.resume(plan, records, launch.variant, index, campaign.failures(), worth_most)
+            work = Work.resume(plan, records, launch.name, index, campaign.failures(), worth_most)
             if only is not None:
-                work.keep_to(only, [record for record in records if record.variant == launch.variant])
+                work.keep_to(only, plan.launched(records, launch.name))
             points = _Points(loop, campaign, plan, work, pace, elsewhere)
             records += loop.run(launch, index, points.asking)
             if points.series or loop.left_s() > 0:
-                reached[launch.variant, launch.only, index] = points
+                reached[launch.name, launch.only, index] = points
             if points.series and not points.is_settled and loop.left_s() <= 0:
                 loop.outcome.left_out += max(1, _left(work))
             for key, size_B in work.without_time():
@@ -116,7 +116,7 @@ def _measure_points(
                 pace.finish_part(work)
         loop.take_turns(1)
     if loop.left_s() <= 0:
-        parts = [(launch.variant, launch.only, index) for index in share.of(plan.launches) for launch in launches]
+        parts = [(launch.name, launch.only, index) for index in share.of(plan.launches) for launch in launches]
         loop.outcome.left_out += _unreached(
             plan, records, [part for part in parts if part not in reached], reached
         )
@@ -134,7 +134,7 @@ def _unreached(
 
     Their series are those of launches that did; else those on disk; else those that the plan names.
     """
-    begun = {(record.variant, record.repetition) for record in records}
+    begun = {(plan.launch_name(record.variant, record.mapping), record.repetition) for record in records}
 
     @cache
     def left(variant: str, only: tuple[str, str] | None, index: int | None) -> int:
@@ -143,7 +143,7 @@ def _unreached(
         known = (points.series for part, points in reached.items() if part[1] == only and points.series)
         work.largest_B = dict(next(known, {})) or {
             key: 0
-            for key in {key_of(record) for record in records if record.variant == variant} or series(plan)
+            for key in set(map(key_of, plan.launched(records, variant))) or series(plan)
             if only is None or (key.operation, getattr(key, "algorithm", "")) == only
         }
         return _left(work)
@@ -171,8 +171,8 @@ def _due(
     if plan.launches == 1:
         return []
     missing: dict[str, Lacking] = {}
-    for variant in dict.fromkeys(launch.variant for launch in launches):
-        of_variant = [record for record in records if record.variant == variant]
+    for variant in dict.fromkeys(launch.name for launch in launches):
+        of_variant = plan.launched(records, variant)
         before = [record for record in of_variant if record.repetition < index]
         missing[variant] = lacking(before, plan.level, plan.launches)
         if not missing[variant].points or any(record.repetition == index for record in of_variant):
@@ -190,7 +190,7 @@ def _due(
         if not (can_be and has_time):
             missing[variant] = replace(missing[variant], points=set())
     alone = {launch.only for launch in launches if launch.only is not None}
-    due = [(launch, missing[launch.variant].of_launch(launch.only, alone)) for launch in launches]
+    due = [(launch, missing[launch.name].of_launch(launch.only, alone)) for launch in launches]
     return [(launch, lacking) for launch, lacking in due if lacking.points]
 
 

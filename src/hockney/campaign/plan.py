@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from socket import gethostname
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -15,7 +15,7 @@ from hockney.errors import RequestError
 from hockney.fields import Option
 from hockney.records.journal import StoredPlan
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
-from hockney.records.record import LOCALITIES, Cache, Start, Wanted
+from hockney.records.record import LOCALITIES, Cache, Circumstances, Start, Wanted
 from hockney.registry import unit_files
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import BindTo, MapBy
@@ -30,6 +30,7 @@ launch, what, how = (partial(Option, panel=panel) for panel in (LAUNCH, WHAT, HO
 """Options under these headings."""
 HOSTS = "Hosts, as NAME or NAME:SLOTS with commas between, or the path of a host file."
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
+Made = TypeVar("Made", bound=Circumstances)
 MOST_B = 2**40
 """Larger than any buffer. The runner checks each point against the memory and what the library can count."""
 
@@ -118,6 +119,10 @@ class Launching(BaseModel):
     def _with_files(cls, given: Any) -> Any:
         return with_files(given)
 
+    def launch_name(self, variant: str, mapping: str) -> str:  # noqa: ARG002 - there is one mapping
+        """What tells the launches of a variant and mapping from the others of the plan, in words."""
+        return variant
+
     @property
     def per_node(self) -> int | None:
         """Ranks on each node, where their number is asked for."""
@@ -168,6 +173,16 @@ class Plan(Launching):
         ),
     ] = Field(default_factory=list, description="empty: all that the runner knows")
     effects: list[str] = Field(default_factory=list, description="overlap, matching, …; measured after the rest")
+    mappings: Annotated[
+        list[MapBy],
+        launch(
+            f"Where consecutive ranks go: {listed(get_args(MapBy))}, or several. [default: core]",
+            flags=("--map-by",),
+            read=words,
+            known=lambda: get_args(MapBy),
+        ),
+    ] = Field(default_factory=list, description="each is launched by itself; empty: map_by alone")
+    map_by: MapBy = "core"
     algorithms: Annotated[
         list[str],
         what(
@@ -282,6 +297,21 @@ class Plan(Launching):
     most_sizes: int = Field(default=72, ge=3, description="points a series at most")
     most_sizes_of_others: int | None = Field(default=None, ge=3, description="of those but pingpong")
     least_samples: int = Field(default=100, ge=6)
+
+    def launch_name(self, variant: str, mapping: str) -> str:
+        """What tells the launches of a variant and mapping from the others of the plan, in words."""
+        return f"{variant} by {mapping}" if len(self.mappings) > 1 else variant
+
+    def launched(self, records: Iterable[Made], name: str) -> list[Made]:
+        """Those of the records that launches of that name made."""
+        return [record for record in records if self.launch_name(record.variant, record.mapping) == name]
+
+    @model_validator(mode="after")
+    def _maps_once(self) -> Self:
+        if len(set(self.mappings)) < len(self.mappings):
+            raise ValueError(f"--map-by names a mapping twice: {', '.join(self.mappings)}")
+        self.map_by = next(iter(self.mappings), self.map_by)
+        return self
 
     @property
     def points(self) -> bool:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 from hockney import reading
@@ -81,7 +81,7 @@ _SECRET_VALUE = re.compile(r"[0-9a-fA-F]{32,}|\b[A-Za-z0-9+_=-]{48,}\b|://[^/@\s
 
 
 def launches(plan: Plan) -> list[Launch]:
-    """One launch per variant, and one for each algorithm that the library selects at launch only.
+    """One launch per mapping and variant, and one for each algorithm that the library selects at launch only.
 
     EnvironmentLack where the MPI or its compiler is missing.
     """
@@ -89,23 +89,31 @@ def launches(plan: Plan) -> list[Launch]:
     mpi, binary, variants = _prepared(plan)
     # Without it the library's own algorithms could not be told apart; its own choices stay as they are.
     needed = {} if set(plan.algorithms) <= {"ours", *KINDS["default"]} else launch_environment(mpi)
-    planned = [_launch(plan, mpi, binary, variant, {**needed, **variant.environment}) for variant in variants]
+    planned = [
+        _launch(placed, mpi, binary, variant, {**needed, **variant.environment})
+        for placed, variant in product(_placed(plan), variants)
+    ]
     collectives = [name for name in plan.operations if name in COLLECTIVES]
     library = {"all", "library"} & set(plan.algorithms)
     for preset in launch_variants(mpi, collectives):
         if library or preset.algorithm in plan.algorithms:
             planned += [
                 _launch(
-                    plan,
+                    placed,
                     mpi,
                     binary,
                     variant,
                     {**needed, **variant.environment, **preset.environment},
                     (preset.operation, preset.algorithm),
                 )
-                for variant in variants
+                for placed, variant in product(_placed(plan), variants)
             ]
     return planned
+
+
+def _placed(plan: Plan) -> list[Plan]:
+    """The plan with each of its mappings."""
+    return [plan.model_copy(update={"map_by": mapping}) for mapping in plan.mappings or [plan.map_by]]
 
 
 def app_launches(plan: Launching) -> list[Launch]:
@@ -212,6 +220,7 @@ def _launch(
     hint = "give the path of a SimGrid platform (XML)"
     platform_text = reading.text(Path(plan.platform), hint) if plan.platform else ""
     return Launch(
+        name=plan.launch_name(variant.name, plan.map_by),
         variant=variant.name,
         mpi_name=mpi.describe(),
         mpi_why=mpi.where if str(mpi.wrapper) in mpi.where else f"{mpi.where}: {mpi.wrapper}",

@@ -115,16 +115,15 @@ class Work:
         cls,
         plan: Plan,
         records: Iterable[Record],
-        variant: str,
+        name: str,
         index: int,
         failures: Iterable[FailureLine] = (),
         worth_most: NextPoint | None = None,
     ) -> Work:
-        """What the records and failures of a campaign leave to do for that variant and launch index."""
-        of_variant = [record for record in records if record.variant == variant]
+        """What the records and failures of a campaign leave to do for the launch of that name and index."""
         reference: dict[Key, list[int]] = {}
         work = cls(plan, reference, VisitsSoFar(plan.level), worth_most=worth_most)
-        for record in of_variant:
+        for record in plan.launched(records, name):
             if record.statistic not in ("one_way", "completion"):
                 continue  # made from the same samples
             if record.repetition == index:
@@ -132,7 +131,7 @@ class Work:
             if record.repetition == 0 and index > 0:
                 reference.setdefault(key_of(record), []).append(record.bytes)
         for failure in failures:
-            here = (failure.variant, failure.index) == (variant, index)
+            here = plan.launch_name(failure.variant, failure.mapping) == name and failure.index == index
             if here and failure.series is not None and not failure.limitation:
                 work.troubles[failure.series] += 1
         return work

@@ -52,34 +52,29 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
     # Programs print a launch as a list of its words, too.
     text = re.sub(r"""["'], *["']""", " ", text)
     if allocation := _LAUNCH["allocation"].match(text):
-        inner = launch_of(allocation["before"] + allocation["inner"], where, variables)
+        own = allocation["options"]
+        start = _started(own, where, {})
+        inner = launch_of(allocation["before"] + own[start:] + allocation["inner"], where, variables)
         if inner is None or any(count in inner.facts for count in COUNTS):
             return inner
-        return replace(inner, facts={**inner.facts, **_read(allocation["options"], _of("srun"), where, {})})
+        return replace(inner, facts={**inner.facts, **_read(own[:start], _of("srun"), where, {})})
     launch = _LAUNCH["launcher"].match(text) or _LAUNCH["alone"].match(text)
     if launch is None or _LAUNCH["aside"].search(launch["after"]):
         return None
     program = PROGRAM.search(launch["after"])
+    options, parts, settings = _of(launch["name"]), [], _variables(launch["before"], where)
+    before = launch["before"][: _started(launch["before"], where, settings)]
     if program is None and not (
-        launch["after"].startswith("-") and all(map(_LAUNCH["before"].fullmatch, launch["before"].split()))
+        launch["after"].startswith("-") and all(map(_LAUNCH["before"].fullmatch, before.split()))
     ):
         return None
-    options = _of(launch["name"])
-    settings = {
-        name: Fact(value.strip(_QUOTES), where, f"{name}={value}")
-        for name, value in _LAUNCH["variable"].findall(launch["before"])
-    }
-    parts = []
     for number, words in enumerate(re.split(r"\s:\s", launch["after"])):
         found = PROGRAM.search(words)
         if number and not found:
             continue
         start, end = found.span() if found else (len(words), len(words))
         own = re.split(r"[|;&>`]", words[end:])[0]
-        starter = _LAUNCH["starter"].search(words, 0, start)
-        if starter and (how := starter[2].strip()):
-            settings[starter[1]] = Fact(how, where, starter[0])
-        counts = _read(words[: starter.start() if starter else start], options, where, settings)
+        counts = _read(words[: _started(words[:start], where, settings)], options, where, settings)
         parts.append(_with_devices(counts, own) if program and program[3] else counts)
         for match in _LAUNCH["option"].finditer(own):
             if match[2] and not _SIZES.fullmatch(match[2]):
@@ -92,6 +87,25 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
     facts = {name: fact for name in (*COUNTS, "mapping") if (fact := _joined(name, parts))}
     name = next(filter(None, program.groups())) if program else ""
     return LaunchText(facts, settings, name.lower(), {"#": 0, "+": 2}.get(text.lstrip()[:1], 1))
+
+
+def _variables(words: str, where: str) -> dict[str, Fact]:
+    return {
+        name: Fact(value.strip(_QUOTES), where, f"{name}={value}")
+        for name, value in _LAUNCH["variable"].findall(words)
+    }
+
+
+def _started(words: str, where: str, settings: dict[str, Fact]) -> int:
+    """Where a program begins that starts another; its options are a setting, variables among them their own."""
+    starter = _LAUNCH["starter"].search(words)
+    if starter is None:
+        return len(words)
+    settings |= _variables(starter[2], where)
+    plain = _LAUNCH["of_start"].sub(" ", _LAUNCH["variable"].sub(" ", starter[2]))
+    if how := " ".join(plain.split()).strip(_QUOTES):
+        settings[starter[1]] = Fact(how, where, starter[0].strip())
+    return starter.start()
 
 
 def _of(launcher: str) -> Sequence[tuple[str, re.Pattern[str]]]:

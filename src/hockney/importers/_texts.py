@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 # Lines without a letter of these, longer ones, and rows are not looked at.
 LINE = {
     # a row of a table
-    "row": r"[\d.]+\s+[\d.]+(?:\s|$)",
-    # what launchers and collectors put before a line
-    "tag": r"^\s*(?:\[[^\]]*\]<\w+>:?\s*|\d+:\s+|\[\d+\] (?!MPI startup)|\S*\d\d:\d\d:\d\d\S*\s+)",
+    "row": r"(?:MPI_\w+\s+)?[\d.]+\s+[\d.]+(?:\s|$)",
+    # what launchers, collectors and ReproMPI put before a line
+    "tag": r"^\s*(?:#@|\[[^\]]*\]<\w+>:?\s*|\d+:\s+|\[\d+\] (?!MPI startup)|\S*\d\d:\d\d:\d\d\S*\s+)",
     # what Intel MPI puts before each variable that is set
     "startup": r"^\[\d+\] MPI startup\(\): (?=I_MPI_(?!ROOT|DEBUG|MPIRUN|HYDRA))",
     # a prompt, or a mark of a shell that traces
@@ -43,7 +43,7 @@ LINE = {
     # words of a heading that say nothing of how was measured
     "fillers": r"(?i)\b(?:a|an|and|at|begin|benchmarks?|by|for|from|in|mpi|now|of|on|over|per|results?|run|running|start|starting|tests?|testing|the|to|using|with|echo|osu|imb|latency|bandwidth|bw|size|of|done|job|log|output|line)\b|[\W_]",
     # variables that differ from run to run
-    "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|(?:rep|run|iter|trial|round|pass|step|attempt|try|measurement|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
+    "passing": r"(?i)(?-i:[_ijkr])|SHLVL|\w*(?:PATH|PWD|HOME|USER|HOST\w*|ID|DATE|TIME\w*|NAME|LOG\w*|OUT\w*|FILE\w*|DIR|TMP\w*|SEED)|frequency_hz|bcast_runtime_s|(?:rep|run|iter|trial|round|pass|step|attempt|try|measurement|SLURM|PBS|LSB|LS|XDG|SSH|CONDA|LMOD|BASH)\w*",
     # a variable and its value
     "assignment": r"""(?<![\w$-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;"']*)""",
     # the same in a list of one word and its value
@@ -99,7 +99,8 @@ BANNER: Mapping[str, Sequence[str]] = {
         rf"\bOpen MPI[):]* {_VERSION}|\bopen-?mpi[-/@]{_VERSION}",
         rf"^(?:\S+ ){{0,4}}OpenMPI{_FEW_WORDS}",
     ),
-    "MVAPICH2": (rf"\bMVAPICH2?(?: Version\s*:\s*| |[-/@]){_VERSION}",),
+    "MVAPICH2": (rf"\bMVAPICH2(?: Version\s*:\s*| |[-/@]){_VERSION}",),
+    "MVAPICH": (rf"\bMVAPICH(?: Version\s*:\s*| |[-/@]){_VERSION}",),
     "Cray MPICH": (rf"\bCRAY[- ]MPICH(?: version |[/@ ]){_VERSION}",),
     "MPICH": (
         rf"(?<!cray[ -])\bMPICH(?: Version:? *|[-/@]){_VERSION}",
@@ -141,14 +142,16 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
 LAUNCH = {
     # a launcher in a line, {} its name
     "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
-    # nodes that are waited for, and the launch on them
-    "allocation": r"(?P<before>.*?)(?<![\w.-])salloc\s+(?P<options>.*?)(?<=\s)(?P<inner>(?:[\w./~-]*/)?(?:{})\s.*)",
+    # nodes that are waited for, or a launch of a launcher, and the launch on them
+    "allocation": r"(?P<before>.*?)(?<![\w.-])(?:salloc|srun)\s+(?P<options>.*?)(?<=\s)(?P<inner>(?:[\w./~-]*/)?(?:{})\s.*)",
     # a benchmark without a launcher, its variables before it or, of nccl-tests, its options behind it
     "alone": r"(?P<before>(?:\S*[$#%>+❯]\s+)*(?:(?:[A-Za-z_]\w*=\S*\s+)+|(?=[\w./~-]*_perf(?:_mpi)?\s+-)))(?P<folder>)(?P<name>)(?P<after>(?:[\w./~-]*/)?(?:(?:osu|omb)_\w+|IMB-\w+|[a-z_]+_perf(?:_mpi)?)(?:\s.*)?)$",
     # a part of a path that is a job's own
     "of_job": r"(?i)(?<![^/])(?:(?:job|tmp|scratch)[^/]*|\d+)(?![^/])",
     # a program that starts the benchmark, whose options are not the launcher's
-    "starter": r"(?<!\S)(?:[\w./~-]*/)?(taskset|numactl|hwloc-bind|env|nice|(?:ba|z)?sh|singularity|apptainer|podman\S*|docker|sarus|shifter|perf|strace|valgrind|nsys|likwid-\S+|\S+\.sh)(?!\S)(.*)",
+    "starter": r"(?<!\S)(?:[\w./~-]*/)?(taskset|numactl|hwloc-bind|env|nice|(?:ba|z)?sh|singularity|apptainer|podman\S*|u?docker|sarus|shifter|enroot|ch-run|perf|strace|valgrind|nsys|likwid-\S+|\S+\.sh)(?!\S)(.*)",
+    # its options that change nothing of what is measured, or name a variable alone
+    "of_start": r"(?<!\S)(?:--(?:name|hostname|cidfile)[= ]\S+|--(?:rm|env|interactive|tty|init)|-[ite]+)(?!\S)",
     # an option and its value
     "option": r"(?<!\S)(?:(-[nNacrp])(?=\d)|(--?[A-Za-z][\w-]*))(?:=|\s+(?!-)|)(\S*)",
     # an option with a name and a value

@@ -9,7 +9,8 @@ import pandas as pd
 
 from hockney.models.base import DEFAULT
 from hockney.models.collectives.base import CollectiveModel
-from hockney.models.collectives.fitting import CollectivePoints, factor_of, fit_collective
+from hockney.models.collectives.fitting import factor_of, fit_collective
+from hockney.models.collectives.pieces import CollectivePoints
 from hockney.models.collectives.statements import views_of_fit
 from hockney.models.over_ranks.points import CONFIGURATION, HELD, Configuration, groups, points
 from hockney.records.columns import CHOICE

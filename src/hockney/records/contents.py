@@ -273,15 +273,17 @@ def contents_of(campaign: Campaign, placed: Callable[[list[Record]], list[Record
 
 def unmeasured(records: Iterable[Record], failures: Iterable[FailureLine]) -> list[str]:
     """Series, size and reason of each point that gave no time, or was cut off, and that no launch measured."""
-    reasons: dict[tuple[str, Key, int], str] = {}
+    reasons: dict[tuple[str, str, Key, int], str] = {}
     for failure in failures:
         key, size_B = failure.series, failure.bytes
         if key is not None and size_B is not None:
             why = failure.reason or failure.limitation or failure.left_out
-            reasons[failure.variant, key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"
+            reasons[failure.variant, failure.mapping, key, size_B] = f"{key.where}, {format_bytes(size_B)}: {why}"
     for record in records if reasons else ():
         with suppress(ValueError):
-            reasons.pop((record.variant, key_of(record), record.bytes), None)
+            # Older lines of failures do not say the mapping: there was one.
+            for mapping in (record.mapping, ""):
+                reasons.pop((record.variant, mapping, key_of(record), record.bytes), None)
     return list(dict.fromkeys(reasons.values()))
 
 

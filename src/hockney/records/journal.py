@@ -122,6 +122,7 @@ class FailureLine(Kept):
     time: str = ""
     index: Whole | None = None
     variant: str = ""
+    mapping: str = ""
     reason: str = ""
     limitation: str = ""
     left_out: str = ""
@@ -137,7 +138,7 @@ class FailureLine(Kept):
     @property
     def subject(self) -> tuple[object, ...]:
         """What was not measured."""
-        return self.variant, self.index, self.series, self.bytes, self.effect, self.asked
+        return self.variant, self.mapping, self.index, self.series, self.bytes, self.effect, self.asked
 
 
 class Ended(Kept):

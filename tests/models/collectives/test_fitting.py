@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from tests.factories import draws, holds, not_none
 
 from hockney.models.collectives.base import CollectiveModel
-from hockney.models.collectives.fitting import CollectivePoints, fit_collective
+from hockney.models.collectives.fitting import fit_collective
+from hockney.models.collectives.pieces import CollectivePoints
 from hockney.models.collectives.statements import growth_text
 
 Array = NDArray[np.float64]
@@ -267,6 +268,33 @@ def test_a_measured_point_has_the_interval_of_its_repetitions() -> None:
     for model in (exact, bare):
         made = model.predicted(*near)
         assert (made.low_s < made.time_s).all()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_beyond_exact_times_the_interval_grows_with_the_distance(axis: int) -> None:
+    """From the last number of ranks on, or the last size, where it has no width."""
+    points = planted(tree, np.random.default_rng(3), noise=0.0)
+    model = fit_collective(replace(points, low_s=points.time_s, high_s=points.time_s))
+    asked = [np.full(6, RANKS[-1]), np.full(6, SIZES[-1])]
+    asked[axis] = asked[axis] * [1, 1.25, 2, 3, 8, 64]
+    made = model.predicted(*asked)
+    width = made.high_s / made.low_s
+    assert width[0] == pytest.approx(1, abs=1e-12)
+    assert (np.diff(width) > 1e-6).all()
+
+
+def test_what_fits_without_the_last_ranks_missed_widens_what_lies_beyond() -> None:
+    def late(ranks: Array, size_B: Array) -> Array:
+        return tree(ranks, size_B) * np.where(ranks > 16, 2.0, 1.0)
+
+    plain, changed = (
+        fit_collective(planted(time_s, np.random.default_rng(3), noise=0.0)) for time_s in (tree, late)
+    )
+    assert plain.quality
+    assert changed.quality
+    assert plain.quality.ranks_factor < 1.01
+    assert changed.quality.ranks_factor > 1.3
+    assert changed.quality.sizes_factor < 1.01
 
 
 def test_exact_times_leave_no_rival_that_shows_nowhere() -> None:

@@ -82,12 +82,19 @@ class Around:
         """Numbers (n,) in the order of the points: by the place of the size, then by ranks."""
         return size * (self._ranks.size + 1) + np.searchsorted(self._ranks, ranks)
 
-    def corrected(self, ranks: Array, size_B: Array, model_s: Array, factor: float | None) -> AroundTimes:
+    def corrected(
+        self,
+        ranks: Array,
+        size_B: Array,
+        model_s: Array,
+        factor: float | None,
+        growth: tuple[float, float] = (1.0, 1.0),
+    ) -> AroundTimes:
         """The model's times (m,) with the ratios of the points around.
 
         95 % of what was left out lay within `factor`. At a point the interval is that of the point, none where
         that has none; from there `factor` comes in as the deviation of a Brownian bridge does, and beyond the
-        points it grows with the root of the doublings.
+        points it grows with the root of the doublings, beside `growth` for each, of ranks and of sizes.
         """
         rows, weights, sizes, outside = self._neighbours(ranks, size_B)
         beyond = (sizes + outside.max(axis=1)) / np.log(2)
@@ -97,6 +104,7 @@ class Around:
         bridge = np.minimum(2 * (1 - (_merged(rows, weights) ** 2).sum(axis=1)), 1.0)
         spread = np.maximum(bridge, np.where(beyond > 0, 1 + beyond, 0.0))
         width = np.where(spread > 0, unseen**2 * spread, 0.0)
+        width += (np.array([outside.max(axis=1), sizes]).T / np.log(2) @ np.log(growth)) ** 2
         reach = np.where(weights > 0, self._reach[:, rows], 0.0)
         # Away from points without an interval `factor` has what they are off by in it.
         reach = np.where(np.isnan(reach) & (spread > 0)[:, None], 0.0, reach)

@@ -92,6 +92,12 @@ class CollectiveQuality(_ModelPart):
     prediction_factor: float | None = Field(
         default=None, ge=1, description="the same where the points around correct the formula"
     )
+    ranks_factor: float = Field(
+        default=1.0,
+        ge=1,
+        description="for each doubling beyond the ranks: 95 % of the last lie within it of fits without them",
+    )
+    sizes_factor: float = Field(default=1.0, ge=1, description="the same beyond the sizes")
 
 
 class CollectiveModel(_ModelPart):
@@ -231,11 +237,15 @@ class CollectiveModel(_ModelPart):
     def predicted(self, ranks: Array, size_B: Array) -> AroundTimes:
         """Times with 95 % intervals, shapes (n,): the formula, corrected by the measured points around.
 
-        At a measured point it is that point's time and interval. Beyond the points the interval holds what the
-        rivals of the formula give from the last points on. Only of a fitted model.
+        At a measured point it is that point's time and interval. Beyond the points the interval grows as fits
+        without the last ones missed these, and holds what the rivals of the formula give from there on. Only of a
+        fitted model.
         """
-        factor = None if self.quality is None else self.quality.prediction_factor
-        corrected = self.around.corrected(ranks, size_B, self.extended_s(ranks, size_B), factor)
+        factor, growth = None, (1.0, 1.0)
+        if self.quality is not None:
+            factor = self.quality.prediction_factor
+            growth = self.quality.ranks_factor, self.quality.sizes_factor
+        corrected = self.around.corrected(ranks, size_B, self.extended_s(ranks, size_B), factor, growth)
         if not self.regimes:
             # Nothing says what lies beyond points without a formula.
             told = np.where(corrected.beyond > 0, np.nan, 1.0)

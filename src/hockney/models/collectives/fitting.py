@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,27 +20,15 @@ from hockney.models.collectives.base import (
     CollectiveQuality,
     CollectiveRegime,
     Term,
-    counted,
     expression,
 )
-from hockney.models.collectives.candidates import COLUMNS, GENERIC, NAMES, candidates
-from hockney.models.collectives.closed_form import LAWS, closed_form
+from hockney.models.collectives.candidates import COLUMNS, NAMES
+from hockney.models.collectives.closed_form import LAWS
 from hockney.models.collectives.expression import FormulaCall, Order, order_of
-from hockney.models.collectives.tiling import cheapest, explained, ranges
-from hockney.statistics import CONFIDENCE, Array, least_squares, nonnegative_least_squares, t_reach
+from hockney.models.collectives.pieces import FURTHER_POINTS, CollectivePoints, Piece, Problem
+from hockney.statistics import CONFIDENCE, Array, least_squares, t_reach
 from hockney.units import percent
 
-LEAST_SIZES, LEAST_RANKS = 2, 3
-"""Sizes and numbers of ranks of a range."""
-MOST_ENDS, MOST_SIZE_ENDS = 12, 24
-"""Numbers of ranks, and sizes, at which a range may end; of more, the best is looked for around the best of
-these."""
-POINTS_A_TERM = 3
-"""Points that a range needs for each of its terms."""
-FURTHER_POINTS = 2
-"""Points beyond its parameters that a formula needs."""
-PRIOR_POINTS = 4
-"""What the noise of all ranges counts in each."""
 TOLD_APART = 6.0
 """A difference of the criterion from which on it is strong evidence (Kass and Raftery, J. Am. Stat. Assoc. 90,
 1995)."""
@@ -56,160 +42,6 @@ MOST_PARTS = 20
 """Parts of the numbers of ranks, and of the sizes, that are left out in turn."""
 LEAST_SHARE = 1e-3
 """The least share of a time that a model is taken to predict while its weights are sought."""
-_TIE = 1e-6
-"""Criteria that are closer are equal: terms that are the same at these points. The first candidate stands."""
-
-
-@dataclass(frozen=True, eq=False)
-class CollectivePoints:
-    """Measured times of one operation, algorithm and placement, arrays (n,); NaN where there is no interval.
-
-    `size_B` as in the tidy table: the whole vector or one rank's block.
-    """
-
-    operation: str
-    algorithm: str
-    ranks: Array
-    size_B: Array
-    time_s: Array
-    low_s: Array
-    high_s: Array
-    segment_B: int = 0
-    radix: int = 0
-
-    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> CollectivePoints:
-        """The chosen points."""
-        return replace(
-            self,
-            ranks=self.ranks[chosen],
-            size_B=self.size_B[chosen],
-            time_s=self.time_s[chosen],
-            low_s=self.low_s[chosen],
-            high_s=self.high_s[chosen],
-        )
-
-
-class _Piece(NamedTuple):
-    """A range of the ranks and one of the sizes: places of the first, and of that after the last."""
-
-    ranks: tuple[int, int]
-    sizes: tuple[int, int]
-    columns: tuple[int, ...]
-
-
-class _Problem:
-    """The points with all columns, and their ranks and sizes in order."""
-
-    def __init__(self, points: CollectivePoints) -> None:
-        self.points = points
-        self.ranks, self.rank_place = np.unique(points.ranks, return_inverse=True)
-        self.sizes, self.size_place = np.unique(points.size_B, return_inverse=True)
-        self.form = closed_form(points.operation, points.algorithm)
-        self.candidates = candidates(self.form is not None, self.ranks.size > 1, self.sizes.size > 1)
-        case = FormulaCall(points.ranks, points.size_B, float(points.segment_B), float(points.radix))
-        terms = COLUMNS if self.form is not None else GENERIC
-        self.design = np.column_stack([counted(self.form, term, case) for term in terms])
-
-    def steps(self, number: int) -> tuple[int, int]:
-        """How far ends of ranges are apart in a round, in places of the ranks and of the sizes."""
-        sizes = (self.ranks.size, MOST_ENDS), (self.sizes.size, MOST_SIZE_ENDS)
-        return tuple(max(-(-count // most) // 4**number, 1) for count, most in sizes)
-
-    def best(self, weight: Array, noise: float, steps: tuple[int, int], near: Sequence[_Piece]) -> list[_Piece]:
-        """The pieces with the least criterion for residuals weighted by `weight` (n,), of about `noise`.
-
-        Either the ranks are cut first and then the sizes of each range, or the other way round. A range may end
-        at every place that is a multiple of `steps` away from the first, or from an end of `near`.
-        """
-        rank_ends, size_ends = np.arange(0, self.ranks.size, steps[0]), np.arange(0, self.sizes.size, steps[1])
-        if near and self.ranks.size > MOST_ENDS:
-            rank_ends = np.unique([end + steps[0] * np.arange(-3, 4) for piece in near for end in piece.ranks])
-        if near and self.sizes.size > MOST_SIZE_ENDS:
-            size_ends = np.unique([end + steps[1] * np.arange(-3, 4) for piece in near for end in piece.sizes])
-        of_ranks = ranges(self.ranks.size, LEAST_RANKS, rank_ends)
-        of_sizes = ranges(self.sizes.size, LEAST_SIZES, size_ends)
-        table = self.criteria(
-            weight, noise, np.repeat(of_ranks, len(of_sizes), axis=0), np.tile(of_sizes, (len(of_ranks), 1))
-        )
-        least = table.min(axis=1)
-        chosen = np.argmax(table <= (least + _TIE * np.maximum(np.abs(least), 1.0))[:, None], axis=1)
-        cost = least.reshape(len(of_ranks), len(of_sizes))
-        axes = (of_ranks, self.ranks.size), (of_sizes, self.sizes.size)
-        tilings = []
-        for outer, inner, of_outer in ((axes[0], axes[1], cost.T), (axes[1], axes[0], cost)):
-            sums, within = cheapest(*inner, of_outer)
-            total, over = cheapest(*outer, sums[:, None])
-            tilings.append((float(total[0]), [(first, second) for first in over(0) for second in within(first)]))
-        turned = tilings[1][0] < tilings[0][0]
-        return [
-            _Piece(
-                tuple(of_ranks[first].tolist()),
-                tuple(of_sizes[second].tolist()),
-                self.candidates[chosen[first * len(of_sizes) + second]],
-            )
-            for first, second in (pair[::-1] if turned else pair for pair in tilings[turned][1])
-        ]
-
-    def criteria(self, weight: Array, noise: float, ranks: NDArray[np.intp], sizes: NDArray[np.intp]) -> Array:
-        """The criterion of every candidate in every range, (ranges, candidates); inf where it does not fit.
-
-        A few points may lie on a curve by luck: `noise` counts as `PRIOR_POINTS` more. `ranks` and `sizes`:
-        places of the first, and of that after the last, (ranges, 2).
-        """
-        weighted = np.column_stack([self.design, self.points.time_s]) * weight[:, None]
-        shape = self.ranks.size + 1, self.sizes.size + 1
-        products, numbers = np.zeros((*shape, weighted.shape[1], weighted.shape[1])), np.zeros(shape)
-        after = self.rank_place + 1, self.size_place + 1
-        np.add.at(products, after, weighted[:, :, None] * weighted[:, None, :])
-        np.add.at(numbers, after, 1)
-        (low, high), (left, right) = ranks.T, sizes.T
-        products, numbers = (
-            each[high, right] - each[low, right] - each[high, left] + each[low, left]
-            for each in (sums.cumsum(axis=0).cumsum(axis=1) for sums in (products, numbers))
-        )
-        squares = products[:, -1, -1]
-        scale = np.sqrt(np.maximum(np.diagonal(products, axis1=1, axis2=2), 0.0))
-        scale = np.where(scale > 0, scale, 1.0)
-        # Ranges come last, so that those of one candidate lie side by side.
-        normal = np.ascontiguousarray((products / (scale[:, :, None] * scale[:, None, :])).transpose(1, 2, 0))
-        total = self.points.ranks.size
-        # By Cauchy and Schwarz: a range where bytes are a constant has one size, and no cost of a byte.
-        one_size = normal[0, len(NAMES)] > 1 - _TIE
-        table = np.full((numbers.size, len(self.candidates)), np.inf)
-        for place, columns in enumerate(self.candidates):
-            count, chosen = len(columns), [*columns, -1]
-            share, fits = explained(normal[np.ix_(chosen, chosen)])
-            square = (1 - share) * squares + PRIOR_POINTS * noise**2
-            # The variance counts, and so does where the range ends.
-            criterion = numbers * np.log(square / (numbers + PRIOR_POINTS)) + (count + 2) * math.log(total)
-            enough = (numbers >= POINTS_A_TERM * count) | (numbers == total) & (numbers >= count + FURTHER_POINTS)
-            is_per_byte = any(column < len(GENERIC) and COLUMNS[column].per_byte for column in columns)
-            table[:, place] = np.where(fits & enough & ~(one_size & is_per_byte), criterion, np.inf)
-        return table
-
-    def fitted(self, pieces: Sequence[_Piece], weight: Array, rows: NDArray[np.bool_]) -> list[Array]:
-        """The coefficients of each piece, fitted to the points of `rows`, none negative."""
-        values = []
-        for piece in pieces:
-            chosen = self.rows(piece) & rows
-            design = self.design[chosen][:, piece.columns] * weight[chosen, None]
-            target = (self.points.time_s * weight)[chosen]
-            values.append(nonnegative_least_squares(design, target) if target.size else np.zeros(design.shape[1]))
-        return values
-
-    def rows(self, piece: _Piece) -> NDArray[np.bool_]:
-        """The points of a piece."""
-        (low, high), (left, right) = piece.ranks, piece.sizes
-        ranks = (self.rank_place >= low) & (self.rank_place < high)
-        return np.asarray(ranks & (self.size_place >= left) & (self.size_place < right))
-
-    def model_s(self, pieces: Sequence[_Piece], values: Sequence[Array]) -> Array:
-        """Seconds at all points, shape (n,); 1 s without a piece."""
-        time_s = np.ones_like(self.points.time_s)
-        for piece, value in zip(pieces, values, strict=True):
-            rows = self.rows(piece)
-            time_s[rows] = self.design[rows][:, piece.columns] @ value
-        return time_s
 
 
 def fit_collective(points: CollectivePoints) -> CollectiveModel:
@@ -219,9 +51,9 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
     independent, and of what those say that are alike on one number of ranks (Liang and Zeger, Biometrika 73,
     1986).
     """
-    problem, everything = _Problem(points), np.ones(points.time_s.size, dtype=np.bool_)
+    problem, everything = Problem(points), np.ones(points.time_s.size, dtype=np.bool_)
     needed = 1 + (problem.ranks.size > 1) + (problem.sizes.size > 1) + FURTHER_POINTS
-    weight, pieces = 1 / points.time_s, list[_Piece]()
+    weight, pieces = 1 / points.time_s, list[Piece]()
     bare = CollectiveModel(
         operation=points.operation,
         algorithm=points.algorithm,
@@ -276,10 +108,38 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
         note = f"no formula, it would miss by {percent(missed)} in the median: points in between are joined"
         joined = _quality(problem, [], weight, np.ones_like(weight))
         return bare.model_copy(update={"quality": joined, "notes": [note]})
+    near = math.log(quality.prediction_factor or 1.0)
+    quality.ranks_factor, quality.sizes_factor = (
+        _missed_beyond(problem, place, weight, noise, near) for place in (problem.rank_place, problem.size_place)
+    )
     return bare.model_copy(update={"parameters": parameters, "regimes": regimes, "quality": quality})
 
 
-def _rivals(problem: _Problem, piece: _Piece, weight: Array, noise: float) -> list[list[Term]]:
+def _missed_beyond(problem: Problem, place: NDArray[np.intp], weight: Array, noise: float, near: float) -> float:
+    """The factor, for each doubling, within which fits to the lower ranks, or sizes, hold 95 % of those above.
+
+    `place` (n,): of each point's number of ranks or size. `near`: ln of the factor between points, which counts
+    by itself. It is no closer than what a fit resolves: less of another law would not have been noticed.
+    """
+    points, count, missed = problem.points, int(place.max()) + 1, []
+    for least in {count // 2, count * 3 // 4} - {0, 1}:
+        inside = place < least
+        below, above = points.take(inside), points.take(~inside)
+        part = Problem(below)
+        pieces = part.best(weight[inside], noise, part.steps(0), [])
+        values = part.fitted(pieces, weight[inside], np.ones(below.time_s.size, dtype=np.bool_))
+        made_s = problem.model_s([problem.stretched(piece, part) for piece in pieces], values)
+        if not (made_s > 0).all():
+            continue
+        nothing = np.full(below.time_s.size, np.nan)
+        around = Around(below.ranks, below.size_B, below.time_s / made_s[inside], nothing, nothing)
+        made = around.corrected(above.ranks, above.size_B, made_s[~inside], None)
+        excess = np.log(made.time_s / above.time_s) ** 2 - near**2 * (1 + made.beyond)
+        missed.append(np.exp(np.sqrt(np.maximum(excess, 0.0)) / np.maximum(made.beyond, 1.0)))
+    return max(factor_of(np.concatenate(missed)) or 1.0 if missed else 1.0, 1 + LEAST_NOISE)
+
+
+def _rivals(problem: Problem, piece: Piece, weight: Array, noise: float) -> list[list[Term]]:
     """Terms that grow otherwise than those of a piece and that its points do not tell from these, the best first.
 
     What was not varied may grow by any law.
@@ -332,7 +192,7 @@ def _reach(design: Array, points: CollectivePoints, weight: Array) -> Array:
     return np.maximum(independent, t_reach(np.sqrt(np.diag(shared)), groups.size - 1))
 
 
-def _quality(problem: _Problem, pieces: Sequence[_Piece], weight: Array, model_s: Array) -> CollectiveQuality:
+def _quality(problem: Problem, pieces: Sequence[Piece], weight: Array, model_s: Array) -> CollectiveQuality:
     points = problem.points
     error = np.abs(model_s - points.time_s) / points.time_s if pieces else np.zeros_like(model_s)
     plain, corrected = [], []

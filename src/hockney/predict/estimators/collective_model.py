@@ -15,7 +15,8 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel
-from hockney.models.collectives.fitting import CollectivePoints, fit_collective
+from hockney.models.collectives.fitting import fit_collective
+from hockney.models.collectives.pieces import CollectivePoints
 from hockney.predict.estimators._places import SLICE
 from hockney.predict.estimators.base import Array, FittedEstimator, GroupModels, GroupTimes, Training, estimators
 from hockney.predict.points import positions, sliced
