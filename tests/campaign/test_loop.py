@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.campaign.fake_campaign import Silent, fake_launch
+from tests.campaign.fake_campaign import Silent, fake_launch, measured, plan, sizes
 
 from hockney.campaign.loop import MOST_FAILURES, Asking, Loop, Request, Running, Subject
 from hockney.campaign.plan import Launching
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
-from hockney.records.journal import FailureLine
+from hockney.records.journal import FailureLine, LaunchLine
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 DEADLY, NO_MEMORY, CONSTRAINT = 100, 101, 102
@@ -162,3 +163,19 @@ def test_without_time_nothing_is_launched() -> None:
     asked, _ = loop(None, time_s=0.0)
     assert asked.run(launch("stillborn"), 0, Numbers(1).asking) == []
     assert asked.outcome.failures == []
+
+
+def test_each_mapping_is_launched_and_resumed_by_itself(tmp_path: Path) -> None:
+    """One that fails leaves the other, and is what a later run still measures."""
+    asked = plan(mappings=["core", "node"], sizes_B=[8, 64])
+    by_core, by_node = (
+        fake_launch(name=f"default by {mapping}", provenance=LaunchLine(mapping=mapping))
+        for mapping in asked.mappings
+    )
+    broken = dataclasses.replace(by_node, argv=[*by_node.argv[:-1], "stillborn"])
+    campaign, _, _ = measured(tmp_path / "c", asked, by_core, broken)
+    assert (sizes(campaign, mapping="core"), sizes(campaign, mapping="node")) == ([8, 64], [])
+    assert [failure.mapping for failure in campaign.failures()] == ["node"]
+    campaign, _, _ = measured(tmp_path / "c", asked, by_core, by_node)
+    assert (sizes(campaign, mapping="core"), sizes(campaign, mapping="node")) == ([8, 64], [8, 64])
+    assert {record.variant for record in campaign.records()} == {"default"}

@@ -17,7 +17,6 @@ from hockney.campaign import loop
 from hockney.campaign.work import Work
 from hockney.errors import RequestError
 from hockney.records.contents import read, unmeasured
-from hockney.records.journal import LaunchLine
 from hockney.report.findings import of_results
 from hockney.runner.inventory import inventory
 from hockney.runner.session import Session
@@ -347,22 +346,6 @@ def test_what_failed_is_named_until_it_is_measured(tmp_path: Path) -> None:
     assert "memory is free" in told
     campaign, _, _ = measured(tmp_path / "c", asked)
     assert unmeasured(campaign.records(), campaign.failures()) == []
-
-
-def test_each_mapping_is_launched_and_resumed_by_itself(tmp_path: Path) -> None:
-    """One that fails leaves the other, and is what a later run still measures."""
-    asked = plan(mappings=["core", "node"], sizes_B=[8, 64])
-    by_core, by_node = (
-        fake_launch(name=f"default by {mapping}", provenance=LaunchLine(mapping=mapping))
-        for mapping in asked.mappings
-    )
-    broken = dataclasses.replace(by_node, argv=[*by_node.argv[:-1], "stillborn"])
-    campaign, _, _ = measured(tmp_path / "c", asked, by_core, broken)
-    assert (sizes(campaign, mapping="core"), sizes(campaign, mapping="node")) == ([8, 64], [])
-    assert [failure.mapping for failure in campaign.failures()] == ["node"]
-    campaign, _, _ = measured(tmp_path / "c", asked, by_core, by_node)
-    assert (sizes(campaign, mapping="core"), sizes(campaign, mapping="node")) == ([8, 64], [8, 64])
-    assert {record.variant for record in campaign.records()} == {"default"}
 
 
 def test_a_variant_that_fails_leaves_the_other(tmp_path: Path) -> None:

@@ -49,6 +49,11 @@ class Launch:
     rules: tuple[tuple[str, str], ...] = ()
     """The files of rules that the library loads, each after the name of its variable."""
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its variant and mapping, as records and failures say them."""
+        return self.variant, self.provenance.mapping
+
 
 def measured_alone(launches: Iterable[Launch]) -> set[str]:
     """Names of the algorithms that launches of their own measure."""

@@ -376,15 +376,14 @@ class Loop:
 
     def _was_left_out(self, launch: Launch, index: int, subject: Subject) -> bool:
         """Whether an earlier run left out the same."""
-        about = subject.line.of_launch(launch.variant, index, mapping=launch.provenance.mapping).subject
+        about = subject.line.of_launch(*launch.place, index).subject
         earlier = self.campaign.failures() if self.campaign is not None else ()
         return any(line.left_out and line.subject == about for line in earlier)
 
     def write_down(self, launch: Launch, index: int, line: FailureLine, **why: str) -> None:
         """Record why something was not measured: `reason`, `limitation` or `left_out`."""
         if self.campaign is not None:
-            why |= {"mapping": launch.provenance.mapping, "time": utc_now()}
-            self.campaign.append(line.of_launch(launch.variant, index, **why))
+            self.campaign.append(line.of_launch(*launch.place, index, time=utc_now(), **why))
 
 
 def _in_flight(running: Running | None) -> Subject:

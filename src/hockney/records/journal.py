@@ -131,9 +131,9 @@ class FailureLine(Kept):
     effect: str = ""
     asked: str = Field(default="", description="a question about the effect")
 
-    def of_launch(self, variant: str, index: int, **why: str) -> FailureLine:
+    def of_launch(self, variant: str, mapping: str, index: int, **why: str) -> FailureLine:
         """The same of that launch, with the reason."""
-        return FailureLine(**{"variant": variant, "index": index, **self.as_said(), **why})
+        return FailureLine(**{"variant": variant, "mapping": mapping, "index": index, **self.as_said(), **why})
 
     @property
     def subject(self) -> tuple[object, ...]:
