@@ -177,17 +177,15 @@ class Problem:
 
     def stretched(self, piece: Piece, part: Problem) -> Piece:
         """A piece of a part of the points, up to where the next one begins, and beyond what the part holds."""
-        ends = (
-            tuple(
-                0 if at == 0 else own.size if at == of_part.size else int(np.searchsorted(own, of_part[at]))
-                for at in bounds
-            )
-            for bounds, own, of_part in (
-                (piece.ranks, self.ranks, part.ranks),
-                (piece.sizes, self.sizes, part.sizes),
-            )
+
+        def place(at: int, own: Array, of_part: Array) -> int:
+            return 0 if at == 0 else own.size if at == of_part.size else int(np.searchsorted(own, of_part[at]))
+
+        (low, high), (left, right) = piece.ranks, piece.sizes
+        ranks, sizes = (self.ranks, part.ranks), (self.sizes, part.sizes)
+        return Piece(
+            (place(low, *ranks), place(high, *ranks)), (place(left, *sizes), place(right, *sizes)), piece.columns
         )
-        return Piece(*ends, piece.columns)
 
     def model_s(self, pieces: Sequence[Piece], values: Sequence[Array]) -> Array:
         """Seconds at all points, shape (n,); 1 s without a piece."""
