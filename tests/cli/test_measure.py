@@ -148,7 +148,7 @@ def test_where_every_time_vanishes_nothing_was_measured(runner: Callable[..., No
     runner("vanishes", "8", "99")
     done = run_hockney(*PING, "--bytes", "8", cwd=tmp_path)
     assert done.returncode == 4
-    assert "nothing could be measured: pingpong cache, 8 B: vanishes in the noise" in done.stderr
+    assert "nothing could be measured into c: pingpong cache, 8 B: vanishes in the noise" in done.stderr
 
 
 @pytest.mark.usefixtures("wide", "undrawn")

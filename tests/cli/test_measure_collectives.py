@@ -90,7 +90,7 @@ def test_time_that_is_over_before_the_first_point_is_said(mpi: Mpi, tmp_path: Pa
     asked = ["--operation", "bcast", "--ranks", "2", "--bytes", "8", "--time", "10ms", "--mpi", str(mpi.wrapper)]
     done = run("measure", *TINY, *asked, "-o", str(tmp_path / "c"))
     assert done.returncode == 4
-    assert "0.01 s were over before the first answer" in json.loads(done.stdout)["error"]["message"]
+    assert "its time (--time) was over" in json.loads(done.stdout)["error"]["message"]
 
 
 @pytest.mark.one_mpi

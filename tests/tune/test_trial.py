@@ -49,7 +49,7 @@ def test_a_cell_stands_for_its_neighbourhood() -> None:
 def test_without_a_cell_its_neighbourhood_alone_loses_its_rule(
     gone: int, ends: tuple[int, int | None, int, int | None]
 ) -> None:
-    rule = Rule("bcast", *ends, A)
+    rule = Rule("bcast", *ends, *A)
     left = without([rule], [CELLS[gone]], CELLS, whole=False)
     least, most = span(CELLS[gone], CELLS)
     # Beyond the outermost cells nothing was tried.
@@ -61,7 +61,7 @@ def test_without_a_cell_its_neighbourhood_alone_loses_its_rule(
 
 
 def test_rules_for_other_operations_stay() -> None:
-    rules = [Rule("bcast", 1, None, 0, None, A), Rule("reduce", 1, None, 0, None, A)]
+    rules = [Rule("bcast", 1, None, 0, None, *A), Rule("reduce", 1, None, 0, None, *A)]
     assert without(rules, [CELLS[0]], CELLS, whole=True) == rules[1:]
     assert rules[1] in without(rules, [CELLS[0]], CELLS, whole=False)
 
@@ -69,24 +69,24 @@ def test_rules_for_other_operations_stay() -> None:
 def test_the_best_of_each_cell_whatever_its_interval() -> None:
     cells = [cell(100, 1.0, 0.97, 2.0), cell(400, 1.0, 0.9, 0.8), cell(1600, 1.0, 2.0, 1.0)]
     assert best_rules(cells, TARGET, OPEN_MPI) == [
-        Rule("bcast", 8, 8, 100, 200, A),
-        Rule("bcast", 8, 8, 201, 800, B),
+        Rule("bcast", 8, 8, 100, 200, *A),
+        Rule("bcast", 8, 8, 201, 800, *B),
     ]
 
 
 def test_the_best_is_said_as_the_rules_are() -> None:
     without_radix = Method("tuned:chain", 8192)
     cells = [CallTimes("bcast", 8, 100, time(1.0), {without_radix: time(0.5)})]
-    assert best_rules(cells, TARGET, OPEN_MPI) == [Rule("bcast", 8, 8, 100, 100, B)]
+    assert best_rules(cells, TARGET, OPEN_MPI) == [Rule("bcast", 8, 8, 100, 100, *B)]
 
 
 def test_neighbours_with_the_same_best_share_a_rule() -> None:
     cells = [cell(100, 1.0, 0.5, 2.0), cell(400, 1.0, 0.5, 2.0), cell(1600, 1.0, 2.0, 0.5)]
-    assert best_rules(cells, TARGET, OPEN_MPI)[0] == Rule("bcast", 8, 8, 100, 800, A)
+    assert best_rules(cells, TARGET, OPEN_MPI)[0] == Rule("bcast", 8, 8, 100, 800, *A)
 
 
 def test_a_probe_changes_its_time_most_and_surely() -> None:
-    rules = [Rule("bcast", 8, 8, 100, 1600, B)]
+    rules = [Rule("bcast", 8, 8, 100, 1600, *B)]
     # At 400 B the change of 2.5 is known best; at 1600 B a larger one may be as small as 1.1.
     wide = CallTimes("bcast", 8, 1600, time(1.0), {A: time(3.0, 0.6)})
     found = probes([cell(100, 1.0, 1.1, 0.95), cell(400, 1.0, 2.5, 0.5), wide], rules, TARGET, OPEN_MPI)
@@ -99,7 +99,7 @@ def test_a_probe_changes_its_time_most_and_surely() -> None:
 
 
 def test_a_faster_algorithm_is_a_probe_where_none_is_slower() -> None:
-    (probe,) = probes([cell(100, 3.0, 3.0, 1.0)], [Rule("bcast", 8, 8, 0, None, B)], TARGET, OPEN_MPI).values()
+    (probe,) = probes([cell(100, 3.0, 3.0, 1.0)], [Rule("bcast", 8, 8, 0, None, *B)], TARGET, OPEN_MPI).values()
     assert probe.algorithm == B
     assert probe.expected == pytest.approx(1 / 3)
 
@@ -116,7 +116,7 @@ def test_a_trial_launches_as_the_campaign_did(tmp_path: Path) -> None:
         segments_B=[0, 1024],
     )
     base = base_variant(plan, "tcp")
-    variations = {"tuned": [Rule("bcast", 8, 8, 0, None, A)]}
+    variations = {"tuned": [Rule("bcast", 8, 8, 0, None, *A)]}
     made = trial(plan, base, CELLS, variations, TARGET, OPEN_MPI, tmp_path, 7)
     default, tuned = map(parse_variant, made.plan.variants)
     assert default == Variant("default", ("--mca", "btl", "tcp,self"), {"A": "1"})
@@ -199,7 +199,7 @@ def test_our_own_layer_stands_before_what_the_user_preloads(
     monkeypatch.setenv("LD_PRELOAD", "/theirs.so")
 
     def preloaded(base: Variant) -> str:
-        variations = {"tuned": [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))]}
+        variations = {"tuned": [Rule("bcast", 8, 8, 16, 4096, "binomial")]}
         made = trial(plan, base, CELLS, variations, target, OPEN_MPI, tmp_path, 4)
         return " ".join(parse_variant(made.plan.variants[1]).arguments)
 
@@ -209,7 +209,7 @@ def test_our_own_layer_stands_before_what_the_user_preloads(
 
 def test_our_own_schedules_are_preloaded(mpi: Mpi, tmp_path: Path) -> None:
     plan, target = Plan(ranks=8, operations=["bcast"], mpi=str(mpi.wrapper)), targets.get("hockney")
-    variations = {"tuned": [Rule("bcast", 8, 8, 16, 4096, Method("binomial"))]}
+    variations = {"tuned": [Rule("bcast", 8, 8, 16, 4096, "binomial")]}
     made = trial(plan, Variant("default", ("-v",)), CELLS, variations, target, OPEN_MPI, tmp_path, 4)
     default, tuned = map(parse_variant, made.plan.variants)
     assert (default.arguments, default.environment) == (("-v",), {})

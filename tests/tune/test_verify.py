@@ -104,7 +104,7 @@ def test_one_launch_tells_nothing_and_none_is_none() -> None:
 PROBED = Probe(
     CallTimes("bcast", 8, 64, Time(1, 0.9, 1.1), {}),
     Method("tuned:linear"),
-    Rule("bcast", 8, 8, 0, None, Method("tuned:linear")),
+    Rule("bcast", 8, 8, 0, None, "tuned:linear"),
     *(4.0, 3.5, 4.5),
 )
 
@@ -186,7 +186,7 @@ def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
 ) -> None:
     name = Method("tuned:linear")
     cells = [CallTimes("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in tuned]
-    rules = [Rule("bcast", 1, None, 0, None, name)]
+    rules = [Rule("bcast", 1, None, 0, None, *name)]
     found = judged(of_sizes(tuned), cells, rules, [], "tuned", whole=whole)
     assert [one.is_kept for one in found] == kept
     found = judged(of_sizes(tuned), cells, rules, ["bcast"], "tuned", whole=whole)
@@ -195,11 +195,11 @@ def test_a_rule_without_bounds_stays_or_goes_for_all_cells(
 
 def test_what_the_target_fills_in_makes_no_other_algorithm() -> None:
     def complete(rule: Rule) -> Rule:
-        return replace(rule, algorithm=replace(rule.algorithm, radix=rule.algorithm.radix or 4))
+        return replace(rule, radix=rule.radix or 4)
 
     measured, said = Method("tuned:chain"), Method("tuned:chain", radix=4)
     cells = [CallTimes("bcast", 8, 64, Time(2, 1.9, 2.1), {measured: Time(1, 0.9, 1.1)})]
-    rules = [Rule("bcast", 8, 8, 0, None, said)]
+    rules = [Rule("bcast", 8, 8, 0, None, *said)]
     # A gain of 1 % is within its interval, and was beyond it in the campaign.
     times = of_sizes({64: 0.99})
     (found,) = judged(times, cells, rules, [], "tuned", whole=False, complete=complete)
@@ -230,7 +230,7 @@ def test_where_rules_change_calls_without_one_a_wrong_result_counts() -> None:
     found = judged(
         of_sizes({64: 0.5, 128: 0.5}, wrong=("tuned", 128)),
         cells,
-        [Rule("bcast", 8, 8, 0, 64, name)],
+        [Rule("bcast", 8, 8, 0, 64, *name)],
         [],
         "tuned",
         whole=True,
@@ -241,7 +241,7 @@ def test_where_rules_change_calls_without_one_a_wrong_result_counts() -> None:
 def test_where_rules_change_calls_without_one_those_count() -> None:
     name = Method("mpir:ring")
     cells = [CallTimes("bcast", 8, size_B, Time(1, 1, 1), {name: Time(1, 1, 1)}) for size_B in (64, 128)]
-    rules = [Rule("bcast", 8, 8, 0, 64, name)]
+    rules = [Rule("bcast", 8, 8, 0, 64, *name)]
     times = of_sizes({64: 0.5, 128: 1.5})
     assert [one.is_kept for one in judged(times, cells, rules, [], "tuned", whole=True)] == [False, False]
     assert [one.is_kept for one in judged(times, cells, rules, [], "tuned", whole=False)] == [True, False]

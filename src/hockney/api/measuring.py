@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_m
 from hockney.campaign.prepare import launches as prepare
 from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.trust import doubt, seal
-from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.fields import Value, flag
 from hockney.fields import options as options_of
 from hockney.machine.build import reviewed
@@ -204,7 +204,7 @@ def _closed(
     if outcome is None:
         raise Incomplete(said, f"{resume} continues")
     if not records and not answers and not any(record.not_measurable for record in effects):
-        raise _nothing(plan, outcome)
+        raise outcome.nothing(campaign.path)
     return _answer(campaign.path, plan, outcome, records, answers, took)
 
 
@@ -223,50 +223,19 @@ def _answer(
     entries, said = reviewed(contents)
     effects = effects_of(contents.effects, lambda _: None) if contents.effects else []
     return MeasureAnswer(
+        **vars(replace(outcome, warnings=list(dict.fromkeys([*outcome.warnings, *said.warnings])))),
+        **took._asdict(),
         campaign=str(output),
         records=len(records),
         answers_about_effects=answers,
         core_seconds=sum(record.core_seconds or 0.0 for record in records),
         references_share=sum(record.references_took_s for record in records) / elapsed_s if elapsed_s else 0.0,
-        measured=outcome.measured,
-        prepare_s=took.prepare_s,
-        measure_s=took.measure_s,
-        failures=outcome.failures,
-        vanished=outcome.vanished,
-        limitations=outcome.limitations,
-        left_out=outcome.left_out,
-        job_is_over=outcome.job_is_over,
-        effects_left_out=outcome.effects_left_out,
-        warnings=list(dict.fromkeys([*outcome.warnings, *said.warnings])),
         pairs=measured_pairs(entries),
         collectives=measured_collectives(contents.frame),
         effects=[line for effect in effects for line in effect_lines(effect)],
         run=said.noise,
         plan=plan,
     )
-
-
-def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
-    """Why there is no record at all; a request that everything refuses is a wrong one."""
-    if outcome.job_is_over:
-        return Incomplete(
-            "nothing could be measured: the job's time was over", "submit it with more time: --site walltime=2h"
-        )
-    if outcome.failures:
-        return Incomplete(f"nothing could be measured: {outcome.failures[0]}", "run `hockney doctor --run`")
-    if outcome.vanished:
-        return Incomplete(
-            f"nothing could be measured: {outcome.vanished[0]}", "measure on a quieter machine, or raise --budget"
-        )
-    if outcome.left_out:
-        return Incomplete(
-            f"nothing could be measured: {plan.time_s:g} s were over before the first answer",
-            "give --time more than a launch takes, and a smaller --budget; `hockney doctor --run` shows whether "
-            "this MPI answers at all",
-        )
-    if outcome.limitations:
-        return RequestError(f"nothing could be measured: {outcome.limitations[0]}", "see `hockney schedule list`")
-    return RequestError("nothing could be measured: no point was asked for", "see `hockney measure --help`")
 
 
 def _plan(asked: MeasureRequest) -> Plan:

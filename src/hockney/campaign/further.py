@@ -54,8 +54,7 @@ def measure_into(
             else f"`hockney measure -o {folder} --resume` continues; then give the same command",
         ) from error
     if not write_table(campaign, plan):
-        why = f": {outcome.why}" if outcome.why else ""
-        raise Incomplete(f"nothing could be measured into {folder}{why}", "run `hockney doctor --run`")
+        raise outcome.nothing(folder)
     return outcome
 
 

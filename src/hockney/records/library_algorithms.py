@@ -8,28 +8,71 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-ALGORITHMS: Mapping[str, tuple[str, ...]] = {
-    "allgather": ("linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc", "sparbit"),
-    "allreduce": (
-        "basic_linear",
-        "nonoverlapping",
-        "recursive_doubling",
-        "ring",
-        "segmented_ring",
-        "rabenseifner",
-    ),
-    "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
-    "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
-    "bcast": (
-        *("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"),
-        *("scatter_allgather", "scatter_allgather_ring"),
-    ),
-    "gather": ("basic_linear", "binomial", "linear_sync"),
-    "reduce": ("linear", "chain", "pipeline", "binary", "binomial", "in-order_binary", "rabenseifner"),
-    "reduce_scatter": ("non-overlapping", "recursive_halving", "ring", "butterfly"),
-    "scatter": ("basic_linear", "binomial", "linear_nb"),
+OPENMPI: Mapping[str, Mapping[str, str | None]] = {
+    "barrier": {
+        "linear": "linear",
+        "double_ring": "double_ring",
+        "recursive_doubling": "recursive_doubling",
+        "bruck": "dissemination",
+        "two_proc": "recursive_doubling",
+        "tree": "tree",
+    },
+    "bcast": {
+        "basic_linear": "linear",
+        "chain": "chain",
+        "pipeline": "pipeline",
+        "split_binary_tree": "split_binary",
+        "binary_tree": "binary",
+        "binomial": "binomial",
+        "knomial": "knomial",
+        "scatter_allgather": "scatter_allgather",
+        "scatter_allgather_ring": "scatter_allgather_ring",
+    },
+    "reduce": {
+        "linear": "linear",
+        "chain": "chain",
+        "pipeline": "pipeline",
+        "binary": "binary",
+        "binomial": "binomial",
+        "in-order_binary": None,
+        "rabenseifner": "rabenseifner",
+    },
+    "allreduce": {
+        "basic_linear": "reduce_bcast",
+        "nonoverlapping": "reduce_bcast",
+        "recursive_doubling": "recursive_doubling",
+        "ring": "ring",
+        "segmented_ring": "segmented_ring",
+        "rabenseifner": "rabenseifner",
+    },
+    "allgather": {
+        "linear": "linear",
+        "bruck": "bruck",
+        "recursive_doubling": "recursive_doubling",
+        "ring": "ring",
+        "neighbor": "neighbor_exchange",
+        "two_proc": "recursive_doubling",
+        "sparbit": None,
+    },
+    # With no limit of outstanding requests linear_sync has them all under way, as linear has.
+    "alltoall": {
+        "linear": "linear",
+        "pairwise": "pairwise",
+        "modified_bruck": "bruck",
+        "linear_sync": "linear",
+        "two_proc": "pairwise",
+    },
+    "gather": {"basic_linear": "linear", "binomial": "binomial", "linear_sync": "linear_sync"},
+    "scatter": {"basic_linear": "linear", "binomial": "binomial", "linear_nb": "linear_nonblocking"},
+    "reduce_scatter": {
+        "non-overlapping": None,
+        "recursive_halving": "recursive_halving",
+        "ring": "ring",
+        "butterfly": None,
+    },
 }
-"""Of Open MPI's component tuned, by their numbers, from 1, up to version 5."""
+"""The algorithms of its component tuned by their numbers, from 1, up to version 5, and our schedule of each."""
+ALGORITHMS = {operation: tuple(names) for operation, names in OPENMPI.items()}
 _SETTINGS = (
     ("tuned", r"(?:OMPI_MCA_)?coll_tuned_(\w+)_algorithm"),
     ("adjust", r"I_MPI_ADJUST_(\w+)"),

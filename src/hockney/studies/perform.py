@@ -18,7 +18,7 @@ from hockney import reading, writing
 from hockney.apps.launched import Told
 from hockney.campaign.events import Watcher
 from hockney.campaign.further import write_table
-from hockney.campaign.loop import TIME_IS_OVER, Outcome
+from hockney.campaign.loop import JOB_IS_OVER, TIME_IS_OVER, Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import launches, with_transports
@@ -37,7 +37,6 @@ from hockney.terminal.signals import Interrupted, interruptible
 STUDY = "study.toml"
 STATE = "study.json"
 STEPS = "steps"
-JOB_IS_OVER = "the job's time was over"
 
 
 class Done(BaseModel):
@@ -241,8 +240,7 @@ def perform(
                 if outcome.failures or left_out or outcome.effects_left_out or outcome.job_is_over:
                     state, why = "partly", outcome.why
                 if not outcome.job_is_over and not _holds_anything(folder.steps / step.name):
-                    lacks = next(iter(outcome.limitations), "no point was asked for")
-                    state, why = "failed", outcome.why or lacks
+                    state, why = "failed", outcome.lack
         except NegativeAnswer as error:
             state, why = "partly", error.message
         except HockneyError as error:

@@ -106,7 +106,7 @@ def measured(
             )
         }
         default = times.pop(Method(DEFAULT), None)
-        others = {one: time for one, time in times.items() if knows(one.name)}
+        others = {one: time for one, time in times.items() if knows(one.algorithm)}
         if default is not None and others and count in wanted:
             cells.append(CallTimes(operation, count, size_B, default, others))
     return cells

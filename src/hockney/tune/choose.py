@@ -63,7 +63,7 @@ def choose(cells: Sequence[CallTimes]) -> ChosenRules:
             there = [decision.cell for decision in run]
             if algorithm is not None:
                 least, most = span(there[0], ordered)[0], span(there[-1], ordered)[1]
-                rules.append(Rule(operation, ranks, ranks, least, most, algorithm))
+                rules.append(Rule(operation, ranks, ranks, least, most, *algorithm))
     return ChosenRules(joined(rules), decisions)
 
 
@@ -87,7 +87,7 @@ def choose_whole(cells: Sequence[CallTimes]) -> ChosenRules:
         taken = min(fit, key=lambda one: sum(math.log(cell.others[one].time_s) for cell in row), default=None)
         decisions += [Decision(cell, taken) for cell in row]
         if taken is not None:
-            rules.append(Rule(operation, 1, None, 0, None, taken))
+            rules.append(Rule(operation, 1, None, 0, None, *taken))
     return ChosenRules(rules, decisions)
 
 

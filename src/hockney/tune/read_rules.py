@@ -42,6 +42,6 @@ def _chosen(
     if method is None:
         return None
     if library is None or library.decisions is None:
-        return ScheduleChoice(method.name, method.segment_B or None, method.radix or None)
-    call = {"ranks": ranks, "size_B": size_B, "segment_B": method.segment_B}
-    return library.decisions.named(operation, method.name, library.version, **call)
+        return ScheduleChoice(method.algorithm, method.segment_bytes or None, method.radix or None)
+    call = {"ranks": ranks, "size_B": size_B, "segment_B": method.segment_bytes}
+    return library.decisions.named(operation, method.algorithm, library.version, **call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from hockney.records.keys import COLLECTIVES
 from hockney.units import format_bytes, in_pieces, in_range
@@ -15,16 +15,15 @@ SIZES_B = tuple(4**power for power in range(1, 12))
 """Sizes at which a model chooses where none are named: 4 B to 4 MiB."""
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """An algorithm as tables name it, with its segment size and its fan-out or radix; 0 is the library's own."""
 
-    name: str
-    segment_B: int = 0
+    algorithm: str
+    segment_bytes: int = 0
     radix: int = 0
 
     def __str__(self) -> str:
-        return in_pieces(self.name, self.segment_B, self.radix)
+        return in_pieces(*self)
 
 
 @dataclass(frozen=True)
@@ -39,35 +38,42 @@ class Rule:
     operation: str
     least_ranks: int
     most_ranks: int | None
-    least_B: int
-    most_B: int | None
-    algorithm: Method
+    least_bytes: int
+    most_bytes: int | None
+    algorithm: str
+    segment_bytes: int = 0
+    radix: int = 0
     gain: float | None = field(default=None, compare=False)
     basis: Basis | None = field(default=None, compare=False)
+
+    @property
+    def method(self) -> Method:
+        """The algorithm with its segments and its radix."""
+        return Method(self.algorithm, self.segment_bytes, self.radix)
 
     def fits(self, operation: str, ranks: int, size_B: int) -> bool:
         """Whether the rule is for such a call."""
         return (
             operation == self.operation
             and self.least_ranks <= ranks <= (ranks if self.most_ranks is None else self.most_ranks)
-            and self.least_B <= size_B <= (size_B if self.most_B is None else self.most_B)
+            and self.least_bytes <= size_B <= (size_B if self.most_bytes is None else self.most_bytes)
         )
 
     def __str__(self) -> str:
         ranks = in_range(self.least_ranks, self.most_ranks)
-        sizes = in_range(self.least_B, self.most_B, format_bytes)
-        return f"{self.operation} on {ranks} ranks, {sizes}: {self.algorithm}"
+        sizes = in_range(self.least_bytes, self.most_bytes, format_bytes)
+        return f"{self.operation} on {ranks} ranks, {sizes}: {self.method}"
 
 
 def find(rules: Iterable[Rule], operation: str, ranks: int, size_B: int) -> Method | None:
     """What the rules say of such a call; None: the library's own choice."""
-    return next((rule.algorithm for rule in rules if rule.fits(operation, ranks, size_B)), None)
+    return next((rule.method for rule in rules if rule.fits(operation, ranks, size_B)), None)
 
 
 def in_order(rules: Iterable[Rule]) -> list[Rule]:
     """The rules by operation, in the usual order, then ranks and bytes."""
     place = {name: number for number, name in enumerate(COLLECTIVES)}
-    return sorted(rules, key=lambda rule: (place[rule.operation], rule.least_ranks, rule.least_B))
+    return sorted(rules, key=lambda rule: (place[rule.operation], rule.least_ranks, rule.least_bytes))
 
 
 def by_operation(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:
@@ -117,4 +123,4 @@ def by_ranks(
             for rule in rules
             if rule.least_ranks <= first <= (first if rule.most_ranks is None else rule.most_ranks)
         ]
-        yield first, None if after is None else after - 1, sorted(here, key=lambda rule: rule.least_B)
+        yield first, None if after is None else after - 1, sorted(here, key=lambda rule: rule.least_bytes)

@@ -127,10 +127,10 @@ def best_rules(cells: Sequence[CallTimes], target: RuleForm, library: Reader) ->
     for cell in cells:
         algorithm = cell.by_medians().fastest()
         if algorithm is not None:
-            rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
+            rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), **algorithm._asdict())
             if not target.refuses(rule, library):
                 rules.append(target.complete(rule))
-    return joined(chained(rules, "least_B", "most_B"))
+    return joined(chained(rules, "least_bytes", "most_bytes"))
 
 
 def probes(
@@ -172,9 +172,9 @@ def _probe(
     library: Reader,
 ) -> Probe | None:
     """The probe of that algorithm; None where it does not change the time enough, or cannot be said."""
-    rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), algorithm)
+    rule = Rule(cell.operation, cell.ranks, cell.ranks, *span(cell, cells), **algorithm._asdict())
     if target.whole:
-        rule = Rule(cell.operation, 1, None, 0, None, algorithm)
+        rule = Rule(cell.operation, 1, None, 0, None, *algorithm)
     probe = Probe(cell, algorithm, rule, *cell.default.ratio(time))
     return None if probe.least_change < LEAST_CHANGE or target.refuses(rule, library) else probe
 
@@ -208,10 +208,10 @@ def _cut(rule: Rule, cell: CallTimes, cells: Sequence[CallTimes]) -> list[Rule]:
     parts = []
     if rule.least_ranks < cell.ranks:
         parts.append(replace(rule, most_ranks=cell.ranks - 1))
-    if rule.least_B < smaller_B:
-        parts.append(replace(here, most_B=smaller_B - 1))
-    if larger_B is not None and (rule.most_B is None or rule.most_B > larger_B):
-        parts.append(replace(here, least_B=larger_B + 1))
+    if rule.least_bytes < smaller_B:
+        parts.append(replace(here, most_bytes=smaller_B - 1))
+    if larger_B is not None and (rule.most_bytes is None or rule.most_bytes > larger_B):
+        parts.append(replace(here, least_bytes=larger_B + 1))
     if rule.most_ranks is None or rule.most_ranks > cell.ranks:
         parts.append(replace(rule, least_ranks=cell.ranks + 1))
     return parts

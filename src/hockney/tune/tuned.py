@@ -103,7 +103,7 @@ class TargetRules:
         if decision.algorithm is None:
             return None
         operation, ranks, size_B = decision.cell.place
-        return self.target.complete(Rule(operation, ranks, ranks, size_B, size_B, decision.algorithm)).algorithm
+        return self.target.complete(Rule(operation, ranks, ranks, size_B, size_B, *decision.algorithm)).method
 
 
 def tuned(
@@ -168,36 +168,21 @@ def _mean_gain(of_rule: Sequence[Decision]) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True)
-class TunedRule:
+class TunedRule(Rule):
     """A rule with its gain, how many times as long the default takes in the mean of `cells`, and its interval.
 
     Bytes are those of the tidy table, None is no bound. The gain is None where no cell was timed.
     """
 
-    operation: str
-    least_ranks: int
-    most_ranks: int | None
-    least_bytes: int
-    most_bytes: int | None
-    algorithm: str
-    segment_bytes: int
-    radix: int
     cells: int = 0
-    gain: float | None = None
     gain_low: float | None = None
     gain_high: float | None = None
     interval_by: str = ""
 
-    @property
-    def method(self) -> Method:
-        """The algorithm with its segments and its radix."""
-        return Method(self.algorithm, self.segment_bytes, self.radix)
-
     @classmethod
     def of(cls, rule: Rule, choice: ChosenRules) -> TunedRule:
         """The same rule, and what it gains."""
-        bounds = (rule.least_ranks, rule.most_ranks, rule.least_B, rule.most_B)
-        own = cls(rule.operation, *bounds, rule.algorithm.name, rule.algorithm.segment_B, rule.algorithm.radix)
+        own = cls(**vars(rule) | {"gain": None, "basis": None})
         of_it = [decision for decision in choice.decisions if _fitting([rule], decision)]
         if not of_it:
             return own

@@ -254,7 +254,7 @@ def _judged(
     complete: Callable[[Rule], Rule],
 ) -> VerifiedCell:
     def completed(one: Method) -> Method:
-        return complete(Rule(cell.operation, cell.ranks, cell.ranks, cell.bytes, cell.bytes, one)).algorithm
+        return complete(Rule(cell.operation, cell.ranks, cell.ranks, cell.bytes, cell.bytes, *one)).method
 
     point = cell.place
     gain = times.ratio(DEFAULT, TUNED, point)

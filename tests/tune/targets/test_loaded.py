@@ -129,9 +129,9 @@ def sent(conversation: Conversation, operation: str, size_B: int, algorithm: Met
     for _ in range(MOST_COUNTS):
         answer = conversation.run(
             operation,
-            algorithm.name if algorithm else "default",
+            algorithm.algorithm if algorithm else "default",
             0 if operation == "barrier" else elements,
-            segment_B=algorithm.segment_B if algorithm else 0,
+            segment_B=algorithm.segment_bytes if algorithm else 0,
             radix=algorithm.radix if algorithm else 0,
             root=ROOT,
         )
@@ -158,7 +158,7 @@ def absurd(probe: Probe, conversation: Conversation) -> dict[str, Method]:
     """For each operation an algorithm that nobody would choose there, and that this version has."""
     known = {(one["operation"], one["name"]) for one in conversation.algorithms()}
     chosen = {
-        operation: next((one for one in choices if (operation, one.name) in known), None)
+        operation: next((one for one in choices if (operation, one.algorithm) in known), None)
         for operation, choices in ABSURD[probe.mpi.kind].items()
     }
     return {operation: one for operation, one in chosen.items() if one is not None}
@@ -166,9 +166,9 @@ def absurd(probe: Probe, conversation: Conversation) -> dict[str, Method]:
 
 def rule_of(operation: str, algorithm: Method, *, whole: bool) -> Rule:
     if whole:
-        return Rule(operation, 1, None, 0, None, algorithm)
+        return Rule(operation, 1, None, 0, None, *algorithm)
     size_B = 0 if operation == "barrier" else SIZE_B
-    return Rule(operation, RANKS, RANKS, size_B, size_B, algorithm)
+    return Rule(operation, RANKS, RANKS, size_B, size_B, *algorithm)
 
 
 @pytest.mark.parametrize("near", ["bcast", pytest.param("all", marks=pytest.mark.thorough)])
@@ -215,7 +215,7 @@ def test_segments_of_a_rule_are_messages_of_their_own(loaded: Loaded, tmp_path: 
             pytest.skip(f"{probe.mpi.describe()} has no {name}")
         plain_B = sent(conversation, "bcast", size_B)[ROOT, 0]
     least, most = (0, None) if whole else (size_B, size_B)
-    rule = Rule("bcast", 1 if whole else 2, None if whole else 2, least, most, Method(name, segment_B))
+    rule = Rule("bcast", 1 if whole else 2, None if whole else 2, least, most, name, segment_B)
     environment = dict(loaded.environment([rule], tmp_path / "rules"))
     with probe.talk(2, tcp | environment) as conversation:
         cut_B = sent(conversation, "bcast", size_B)[ROOT, 0]
@@ -237,8 +237,8 @@ def test_the_usual_radix_is_the_librarys(probe: Probe) -> None:
     # MPICH 4.0 gives none of these a radix.
     assert any(one["radix"] for one in known) == (library.version[:2] != (4, 0))
     for one in known:
-        rule = target.complete(Rule(one["operation"], 1, None, 0, None, Method(one["name"])))
-        assert rule.algorithm.radix == one["radix"], one
+        rule = target.complete(Rule(one["operation"], 1, None, 0, None, one["name"]))
+        assert rule.radix == one["radix"], one
 
 
 @pytest.fixture(scope="module")
@@ -259,10 +259,10 @@ def test_calls_that_an_algorithm_cannot_do_are_right_all_the_same(
         pytest.skip("variables hold for every call, and MPICH itself looks whether they can")
     with probe.talk(2) as conversation:
         chosen = absurd(probe, conversation) if with_rules else {}
-    rules = [Rule(name, 1, ranks, 0, None, algorithm) for name, algorithm in chosen.items()]
+    rules = [Rule(name, 1, ranks, 0, None, *algorithm) for name, algorithm in chosen.items()]
     if loaded.name == "mpich_json":
         more = {name: Method(word) for name, word in UNSEEN["mpich"].items()} if with_rules else {}
-        rules += [Rule(name, 1, ranks, 0, None, algorithm) for name, algorithm in more.items()]
+        rules += [Rule(name, 1, ranks, 0, None, *algorithm) for name, algorithm in more.items()]
     environment = loaded.environment(rules, tmp_path / "rules")
     crowded = ranks > len(os.sched_getaffinity(0))
     argv, variables = command(
@@ -280,12 +280,12 @@ def test_open_mpi_drops_rules_without_a_size_of_0_and_says_nothing(loaded: Loade
     if loaded.name != "openmpi_classic":
         pytest.skip("of Open MPI's rows of numbers")
     probe, tcp = loaded.probe, through_tcp(loaded.probe.mpi)
-    tree = Rule("bcast", RANKS, RANKS, SIZE_B, SIZE_B, Method("tuned:chain", 0, 2))
+    tree = Rule("bcast", RANKS, RANKS, SIZE_B, SIZE_B, "tuned:chain", 0, 2)
     environment = dict(loaded.environment([tree], tmp_path / "rules"))
     (tmp_path / "rules").write_text(f"1 7 1 {RANKS} 1 {SIZE_B} 2 2 0\n", encoding="utf-8")
     with probe.talk(RANKS, tcp) as conversation:
         own = sent(conversation, "bcast", SIZE_B)
-        other = sent(conversation, "bcast", SIZE_B, tree.algorithm)
+        other = sent(conversation, "bcast", SIZE_B, tree.method)
     assert not agree(own, other, "bcast")
     with probe.talk(RANKS, tcp | environment) as conversation:
         assert becomes(conversation, "bcast", SIZE_B, own)

@@ -194,8 +194,8 @@ def _time(seconds: float) -> Time:
 
 def _completed(one: Method) -> tuple[str, int, int]:
     """With the usual number of chains, and the usual radix of a tree."""
-    usual = {"tuned:chain": 4, "mpir:tree": 2}.get(one.name, 0)
-    return one.name, one.segment_B, one.radix or usual
+    usual = {"tuned:chain": 4, "mpir:tree": 2}.get(one.algorithm, 0)
+    return one.algorithm, one.segment_bytes, one.radix or usual
 
 
 def test_a_file_that_says_something_else_of_a_cell_is_never_written() -> None:
@@ -203,6 +203,6 @@ def test_a_file_that_says_something_else_of_a_cell_is_never_written() -> None:
     one, other = ALGORITHMS["openmpi", "alltoall"][:2]
     cells = [CallTimes("alltoall", 4, 8, _time(2.0), {one: _time(1.0), other: _time(3.0)})]
     done = tuned(targets.get("openmpi_v2"), library, cells, Path("planted"))
-    wrong = replace(done, rules=[replace(done.rules[0], algorithm=other)])
+    wrong = replace(done, rules=[replace(done.rules[0], **other._asdict())])
     with pytest.raises(AssertionError, match=r"say tuned:pairwise of .*, not tuned:linear"):
         wrong.checked()

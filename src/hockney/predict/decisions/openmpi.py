@@ -21,74 +21,16 @@ from hockney.predict.decisions.base import (
     Version,
     libraries,
 )
+from hockney.records.library_algorithms import OPENMPI
 
 FANOUT = 4
 """coll_tuned_init_chain_fanout and coll_tuned_bcast_knomial_radix, when an algorithm is forced."""
 
-SCHEDULES: dict[str, dict[str, str | None]] = {
-    "barrier": {
-        "linear": "linear",
-        "double_ring": "double_ring",
-        "recursive_doubling": "recursive_doubling",
-        "bruck": "dissemination",
-        "two_proc": "recursive_doubling",
-        "tree": "tree",
-    },
-    "bcast": {
-        "basic_linear": "linear",
-        "chain": "chain",
-        "pipeline": "pipeline",
-        "split_binary_tree": "split_binary",
-        "binary_tree": "binary",
-        "binomial": "binomial",
-        "knomial": "knomial",
-        "scatter_allgather": "scatter_allgather",
-        "scatter_allgather_ring": "scatter_allgather_ring",
-    },
-    "reduce": {
-        "linear": "linear",
-        "chain": "chain",
-        "pipeline": "pipeline",
-        "binary": "binary",
-        "binomial": "binomial",
-        "in_order_binary": None,
-        "rabenseifner": "rabenseifner",
-    },
-    "allreduce": {
-        "basic_linear": "reduce_bcast",
-        "nonoverlapping": "reduce_bcast",
-        "recursive_doubling": "recursive_doubling",
-        "ring": "ring",
-        "segmented_ring": "segmented_ring",
-        "rabenseifner": "rabenseifner",
-    },
-    "allgather": {
-        "linear": "linear",
-        "bruck": "bruck",
-        "recursive_doubling": "recursive_doubling",
-        "ring": "ring",
-        "neighbor": "neighbor_exchange",
-        "two_proc": "recursive_doubling",
-        "sparbit": None,
-    },
-    # With no limit of outstanding requests linear_sync has them all under way, as linear has.
-    "alltoall": {
-        "linear": "linear",
-        "pairwise": "pairwise",
-        "modified_bruck": "bruck",
-        "linear_sync": "linear",
-        "two_proc": "pairwise",
-    },
-    "gather": {"basic_linear": "linear", "binomial": "binomial", "linear_sync": "linear_sync"},
-    "scatter": {"basic_linear": "linear", "binomial": "binomial", "linear_nb": "linear_nonblocking"},
-    "reduce_scatter": {
-        "non_overlapping": None,
-        "recursive_halving": "recursive_halving",
-        "ring": "ring",
-        "butterfly": None,
-    },
+SCHEDULES = {
+    operation: {name.replace("-", "_"): schedule for name, schedule in schedules.items()}
+    for operation, schedules in OPENMPI.items()
 }
-"""The names of the MPI_T enumerations, and the schedule of each."""
+"""The names of the MPI_T enumerations with `_` alone, and the schedule of each."""
 
 SPELLINGS: dict[str, dict[str, str]] = {
     "barrier": {"dissemination": "bruck"},

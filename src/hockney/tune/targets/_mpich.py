@@ -71,7 +71,7 @@ PARAMETERS: Mapping[str, Parameters] = {
 
 def parameters(rule: Rule) -> Parameters | None:
     """Those of a rule's algorithm, None where it has none."""
-    return PARAMETERS.get(f"{rule.operation}:{rule.algorithm.name.removeprefix(COMPONENT)}")
+    return PARAMETERS.get(f"{rule.operation}:{rule.algorithm.removeprefix(COMPONENT)}")
 
 
 def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 - all that was measured exists
@@ -81,14 +81,14 @@ def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 -
 
 def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
-    if not knows(rule.operation, rule.algorithm.name, library):
-        return f"{rule.algorithm.name} is no algorithm of MPICH's component mpir"
+    if not knows(rule.operation, rule.algorithm, library):
+        return f"{rule.algorithm} is no algorithm of MPICH's component mpir"
     taken = parameters(rule)
-    if rule.algorithm.segment_B and not (taken and taken.segment_variable):
-        return f"{rule.operation} by {rule.algorithm.name} takes no segment size"
-    if rule.algorithm.radix and not taken:
-        return f"{rule.operation} by {rule.algorithm.name} takes no radix"
-    if rule.algorithm.radix > MOST_RADIX or rule.algorithm.segment_B > MOST_SEGMENT_B:
+    if rule.segment_bytes and not (taken and taken.segment_variable):
+        return f"{rule.operation} by {rule.algorithm} takes no segment size"
+    if rule.radix and not taken:
+        return f"{rule.operation} by {rule.algorithm} takes no radix"
+    if rule.radix > MOST_RADIX or rule.segment_bytes > MOST_SEGMENT_B:
         return f"a radix is at most {MOST_RADIX}, a segment 2^31 - 1 B"
     if library.wrapper and not has(function(rule), library):
         return f"{library.name} has no {function(rule)}"
@@ -98,9 +98,9 @@ def refuses(rule: Rule, library: Reader) -> str:
 def complete(rule: Rule) -> Rule:
     """The rule with its radix, where the table says none; a barrier has no bytes to bound."""
     taken = parameters(rule)
-    if taken and not rule.algorithm.radix:
-        rule = replace(rule, algorithm=replace(rule.algorithm, radix=taken.radix))
-    return replace(rule, least_B=0, most_B=None) if rule.operation == "barrier" else rule
+    if taken and not rule.radix:
+        rule = replace(rule, radix=taken.radix)
+    return replace(rule, least_bytes=0, most_bytes=None) if rule.operation == "barrier" else rule
 
 
 def device_off(operation: str) -> str:
@@ -122,7 +122,7 @@ form = partial(
 
 def function(rule: Rule) -> str:
     """What the selection calls an algorithm: `MPIR_Bcast_intra_binomial`."""
-    name = rule.algorithm.name.removeprefix(COMPONENT)
+    name = rule.algorithm.removeprefix(COMPONENT)
     kind = "allcomm" if name == "nb" else "intra"
     return f"MPIR_{rule.operation.capitalize()}_{kind}_{name}"
 

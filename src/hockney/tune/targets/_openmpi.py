@@ -78,18 +78,18 @@ def names(operation: str) -> list[str]:
 
 def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
-    if not knows(rule.operation, rule.algorithm.name, library):
-        return f"{library.name} has no {rule.operation} by {rule.algorithm.name} in its component tuned"
-    if rule.algorithm.segment_B > MOST_SEGMENT_B:
+    if not knows(rule.operation, rule.algorithm, library):
+        return f"{library.name} has no {rule.operation} by {rule.algorithm} in its component tuned"
+    if rule.segment_bytes > MOST_SEGMENT_B:
         return "a segment has at most 2^31 - 1 B"
-    if rule.algorithm.name == "tuned:knomial" and rule.algorithm.radix not in (0, KNOMIAL):
+    if rule.algorithm == "tuned:knomial" and rule.radix not in (0, KNOMIAL):
         return f"a rule cannot say the radix of knomial, {KNOMIAL} without a variable of the launch"
-    if rule.algorithm.name == "tuned:bruck-k-fanout":
+    if rule.algorithm == "tuned:bruck-k-fanout":
         # What the library makes of 0 is nowhere said.
-        if rule.algorithm.radix < 2:
+        if rule.radix < 2:
             return "bruck-k-fanout needs a radix, and the table says none"
-    elif rule.algorithm.radix and rule.algorithm.name not in ("tuned:chain", "tuned:knomial"):
-        return f"{rule.algorithm.name} takes no radix"
+    elif rule.radix and rule.algorithm not in ("tuned:chain", "tuned:knomial"):
+        return f"{rule.algorithm} takes no radix"
     if rule.most_ranks is None and unit(rule.operation, 2) > 1:
         return "its bytes are those of all ranks together, and their number must have an end"
     return ""
@@ -102,14 +102,14 @@ def rivals(operation: str) -> list[str]:
 
 def number(rule: Rule) -> int:
     """The algorithm's."""
-    return ALGORITHMS[rule.operation].index(rule.algorithm.name.removeprefix(COMPONENT)) + 1
+    return ALGORITHMS[rule.operation].index(rule.algorithm.removeprefix(COMPONENT)) + 1
 
 
 def complete(rule: Rule) -> Rule:
     """The rule as the file says it: `chain` with its number of chains, `knomial` without its radix."""
-    name, radix = rule.algorithm.name, rule.algorithm.radix
+    name, radix = rule.algorithm, rule.radix
     usual = {"tuned:chain": radix or CHAINS, "tuned:knomial": 0 if radix == KNOMIAL else radix}
-    return replace(rule, algorithm=replace(rule.algorithm, radix=usual.get(name, radix)))
+    return replace(rule, radix=usual.get(name, radix))
 
 
 def unit(operation: str, ranks: int) -> int:

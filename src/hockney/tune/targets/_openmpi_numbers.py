@@ -14,7 +14,7 @@ from functools import partial
 
 from hockney.errors import RequestError
 from hockney.records.library_algorithms import ALGORITHMS
-from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
+from hockney.tune.rules import Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
 from hockney.tune.targets.base import PROOF, Malformed, Reader, RuleForm, Unread
 
@@ -69,12 +69,10 @@ def _sizes(rules: Sequence[Rule], ranks: int) -> Sizes:
     sizes: Sizes = [(0, _FREE)]
     for rule in rules:
         unit = openmpi.unit(rule.operation, ranks)
-        sizes = [entry for entry in sizes if entry[0] < rule.least_B * unit]
-        sizes.append(
-            (rule.least_B * unit, (openmpi.number(rule), rule.algorithm.radix, rule.algorithm.segment_B))
-        )
-        if rule.most_B is not None:
-            sizes.append((rule.most_B * unit + 1, _FREE))
+        sizes = [entry for entry in sizes if entry[0] < rule.least_bytes * unit]
+        sizes.append((rule.least_bytes * unit, (openmpi.number(rule), rule.radix, rule.segment_bytes)))
+        if rule.most_bytes is not None:
+            sizes.append((rule.most_bytes * unit + 1, _FREE))
     return sizes
 
 
@@ -163,13 +161,11 @@ def _read_sizes(operation: str, ranks: int, numbers: _Numbers, library: Reader, 
         if version == 2:
             numbers.take("a number of requests")
         if open_:
-            rules[-1] = replace(rules[-1], most_B=(total_B - 1) // max(unit, 1))
+            rules[-1] = replace(rules[-1], most_bytes=(total_B - 1) // max(unit, 1))
         open_ = number > 0
         if open_:
             name = openmpi.COMPONENT + known[number - 1]
-            rule = Rule(
-                operation, ranks, None, -(-total_B // max(unit, 1)), None, Method(name, segment_B, fanout)
-            )
+            rule = Rule(operation, ranks, None, -(-total_B // max(unit, 1)), None, name, segment_B, fanout)
             if why := openmpi.refuses(replace(rule, most_ranks=ranks), library):
                 raise Malformed(why)
             rules.append(rule)

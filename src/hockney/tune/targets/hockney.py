@@ -10,7 +10,7 @@ from hockney import reading
 from hockney.records.answers import first_problem
 from hockney.records.preload_table import PreloadRule, PreloadTable
 from hockney.schedule.catalogue import offered
-from hockney.tune.rules import Method, Rule, joined
+from hockney.tune.rules import Rule, joined
 from hockney.tune.targets.base import ANEW, PROOF, Malformed, Reader, RuleForm, targets
 
 
@@ -22,29 +22,14 @@ def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 -
 def refuses(rule: Rule, library: Reader) -> str:  # noqa: ARG001 - our schedules run under any MPI
     """Why a rule cannot be said."""
     try:
-        _line(rule)
+        PreloadRule(**vars(rule))
     except ValidationError as error:
         return first_problem(error).replace("Value error, ", "")
     return ""
 
 
-def _line(rule: Rule) -> PreloadRule:
-    return PreloadRule(
-        operation=rule.operation,
-        least_ranks=rule.least_ranks,
-        most_ranks=rule.most_ranks,
-        least_bytes=rule.least_B,
-        most_bytes=rule.most_B,
-        algorithm=rule.algorithm.name,
-        segment_bytes=rule.algorithm.segment_B,
-        radix=rule.algorithm.radix,
-        gain=rule.gain,
-        basis=rule.basis,
-    )
-
-
 def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa: ARG001 - JSON has no comments
-    return PreloadTable(mpi=library.name, rules=[_line(rule) for rule in rules]).text
+    return PreloadTable(mpi=library.name, rules=[PreloadRule(**vars(rule)) for rule in rules]).text
 
 
 def read(text: str, library: Reader) -> list[Rule]:  # noqa: ARG001 - our schedules run under any MPI
@@ -54,16 +39,7 @@ def read(text: str, library: Reader) -> list[Rule]:  # noqa: ARG001 - our schedu
         raise Malformed(f"the table has {first_problem(error)}") from error
     return joined(
         [
-            Rule(
-                rule.operation,
-                rule.least_ranks or 1,
-                rule.most_ranks,
-                rule.least_bytes or 0,
-                rule.most_bytes,
-                Method(rule.algorithm, rule.segment_bytes, rule.radix),
-                rule.gain,
-                rule.basis,
-            )
+            Rule(**dict(rule) | {"least_ranks": rule.least_ranks or 1, "least_bytes": rule.least_bytes or 0})
             for rule in table.rules
         ]
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.library import INTEL_PRESETS
-from hockney.tune.rules import Method, Rule, by_operation, joined
+from hockney.tune.rules import Rule, by_operation, joined
 from hockney.tune.targets.base import Malformed, Reader, RuleForm, exports, lines_of, targets
 
 VARIABLE = "I_MPI_ADJUST_"
@@ -29,9 +29,9 @@ def knows(operation: str, name: str, library: Reader) -> bool:  # noqa: ARG001 -
 
 def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
-    if not knows(rule.operation, rule.algorithm.name, library):
-        return f"{rule.algorithm.name} of {rule.operation} is no preset"
-    if rule.algorithm.segment_B or rule.algorithm.radix:
+    if not knows(rule.operation, rule.algorithm, library):
+        return f"{rule.algorithm} of {rule.operation} is no preset"
+    if rule.segment_bytes or rule.radix:
         return "a preset takes no segment size and no radix"
     return ""
 
@@ -40,7 +40,7 @@ def values(rules: Sequence[Rule]) -> dict[str, str]:
     """The variables."""
     return {
         VARIABLE + operation.upper(): ";".join(
-            f"{rule.algorithm.name.removeprefix('adjust:')}:{rule.least_B}-{_end(rule.most_B)}"
+            f"{rule.algorithm.removeprefix('adjust:')}:{rule.least_bytes}-{_end(rule.most_bytes)}"
             f"@{rule.least_ranks}-{_end(rule.most_ranks)}"
             for rule in of_it
         )
@@ -75,7 +75,7 @@ def read(text: str, library: Reader) -> list[Rule]:
                 raise Malformed(f"line {number}: {part!r} is no PRESET:BYTES-BYTES@RANKS-RANKS")
             preset, least_B, most_B, least, most = map(int, match.groups())
             ends = [None if end == MOST else end for end in (most, most_B)]
-            rule = Rule(operation, least, ends[0], least_B, ends[1], Method(f"adjust:{preset}"))
+            rule = Rule(operation, least, ends[0], least_B, ends[1], f"adjust:{preset}")
             if why := refuses(rule, library):
                 raise Malformed(f"line {number}: {why}")
             rules.append(rule)

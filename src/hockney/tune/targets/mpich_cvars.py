@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hockney.records.keys import COLLECTIVES
-from hockney.tune.rules import Method, Rule, in_order
+from hockney.tune.rules import Rule, in_order
 from hockney.tune.targets import _mpich as mpich
 from hockney.tune.targets.base import Malformed, Reader, exports, lines_of, targets
 
@@ -18,7 +18,7 @@ _DEVICE, _ALGORITHM = "_DEVICE_COLLECTIVE", "_INTRA_ALGORITHM"
 
 def refuses(rule: Rule, library: Reader) -> str:
     """Why a rule cannot be said."""
-    if (rule.least_B, rule.most_B) != (0, None) or rule.least_ranks > 1 or rule.most_ranks is not None:
+    if (rule.least_bytes, rule.most_bytes) != (0, None) or rule.least_ranks > 1 or rule.most_ranks is not None:
         return "a variable holds for all ranks and sizes"
     return mpich.refuses(rule, library)
 
@@ -28,12 +28,12 @@ def values(rules: Sequence[Rule]) -> dict[str, str]:
     found = {}
     for rule in in_order(rules):
         found[mpich.device_off(rule.operation)] = "0"
-        name = rule.algorithm.name.removeprefix(mpich.COMPONENT)
+        name = rule.algorithm.removeprefix(mpich.COMPONENT)
         found[f"MPIR_CVAR_{rule.operation.upper()}{_ALGORITHM}"] = name
         if taken := mpich.parameters(rule):
-            found[f"MPIR_CVAR_{taken.radix_variable}"] = str(rule.algorithm.radix or taken.radix)
+            found[f"MPIR_CVAR_{taken.radix_variable}"] = str(rule.radix or taken.radix)
             if taken.segment_variable:
-                found[f"MPIR_CVAR_{taken.segment_variable}"] = str(rule.algorithm.segment_B)
+                found[f"MPIR_CVAR_{taken.segment_variable}"] = str(rule.segment_bytes)
     return found
 
 
@@ -54,11 +54,11 @@ def read(text: str, library: Reader) -> list[Rule]:
         if name and device != "0":
             raise Malformed(f"{mpich.device_off(operation)} is not 0: the device wins")
         if name:
-            rule = Rule(operation, 1, None, 0, None, Method(mpich.COMPONENT + name))
+            rule = Rule(operation, 1, None, 0, None, mpich.COMPONENT + name)
             taken = mpich.parameters(rule)
             segment_B = _number(found, taken.segment_variable) if taken and taken.segment_variable else 0
             radix = _number(found, taken.radix_variable) if taken else 0
-            rules.append(replace(rule, algorithm=Method(mpich.COMPONENT + name, segment_B, radix)))
+            rules.append(replace(rule, segment_bytes=segment_B, radix=radix))
     if found:
         raise Malformed(f"MPIR_CVAR_{next(iter(found))} belongs to no rule")
     if faults := [why for rule in rules if (why := refuses(rule, library))]:

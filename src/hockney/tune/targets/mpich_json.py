@@ -26,7 +26,7 @@ from hockney import reading
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
 from hockney.runner.library import SELECTION
-from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
+from hockney.tune.rules import Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _mpich as mpich
 from hockney.tune.targets._mpich import Tree
 from hockney.tune.targets.base import ANEW, Malformed, Reader, branches, targets
@@ -47,7 +47,7 @@ def _is_total(operation: str) -> bool:
 
 
 def _is_bounded(rule: Rule) -> bool:
-    return rule.least_B > 0 or rule.most_B is not None
+    return rule.least_bytes > 0 or rule.most_bytes is not None
 
 
 def refuses(rule: Rule, library: Reader) -> str:
@@ -60,7 +60,7 @@ def refuses(rule: Rule, library: Reader) -> str:
     if _is_total(rule.operation) and _is_bounded(rule) and rule.most_ranks is None:
         return "its bytes are those of all ranks together, and their number must have an end"
     unit = (rule.most_ranks or 1) if _is_total(rule.operation) else 1
-    if max(rule.least_B, rule.most_B or 0) * unit > MOST_B:
+    if max(rule.least_bytes, rule.most_bytes or 0) * unit > MOST_B:
         return "MPICH counts sizes up to 2 GiB - 1"
     return mpich.refuses(rule, library)
 
@@ -90,12 +90,12 @@ def _by_size(rules: Sequence[Rule], ranks: int, default: Tree) -> Tree:
     tree: Tree = {}
     done = -1
     for rule in rules:
-        if rule.least_B * unit > done + 1:
-            tree[f"{name}<={rule.least_B * unit - 1}"] = default
-        if rule.most_B is None:
+        if rule.least_bytes * unit > done + 1:
+            tree[f"{name}<={rule.least_bytes * unit - 1}"] = default
+        if rule.most_bytes is None:
             tree[f"{name}=any"] = _ruled(rule, default)
             return tree
-        done = rule.most_B * unit
+        done = rule.most_bytes * unit
         tree[f"{name}<={done}"] = _ruled(rule, default)
     tree[f"{name}=any"] = default
     return tree
@@ -106,14 +106,14 @@ def _ruled(rule: Rule, default: Tree) -> Tree:
     branch: Tree = {f"algorithm={mpich.function(rule)}": _parameters(rule)}
     for kept, taken in _guards(rule):
         branch = {kept: default, taken: branch}
-    if rule.algorithm.name == _SMP:
+    if rule.algorithm == _SMP:
         branch = {"comm_hierarchy=parent": branch, "comm_hierarchy=any": default}
     return {MARK: branch}
 
 
 def _guards(rule: Rule) -> Iterator[tuple[str, str]]:
     """Pairs of branches, from the inner to the outer: what goes to the default, and what to the rule."""
-    if rule.operation in ("reduce", "allreduce") and "reduce_scatter" in rule.algorithm.name:
+    if rule.operation in ("reduce", "allreduce") and "reduce_scatter" in rule.algorithm:
         # These cut the vector up: one element for each of a power of two of ranks, and no operator's own type.
         yield "count<pow2", "count=any"
         yield "is_op_built_in=no", "is_op_built_in=yes"
@@ -134,8 +134,8 @@ def _parameters(rule: Rule) -> Tree:
     taken = mpich.parameters(rule)
     if taken is None:
         return {}
-    chunk = {"chunk_size": str(rule.algorithm.segment_B)} if taken.segment_variable else {}
-    words = {**taken.others, "k": str(rule.algorithm.radix or taken.radix), **chunk}
+    chunk = {"chunk_size": str(rule.segment_bytes)} if taken.segment_variable else {}
+    words = {**taken.others, "k": str(rule.radix or taken.radix), **chunk}
     return {f"{name}={value}": {} for name, value in words.items()}
 
 
@@ -196,7 +196,7 @@ def _read_ranks(operation: str, tree: Tree, default: Tree, library: Reader) -> l
 
 
 def _read_sizes(operation: str, least: int, most: int | None, tree: Tree, default: Tree) -> list[Rule]:
-    whole = Rule(operation, least, most, 0, None, Method(""))
+    whole = Rule(operation, least, most, 0, None, "")
     if list(tree) == [MARK]:
         return [_with_algorithm(whole, tree)]
     total = _is_total(operation)
@@ -207,7 +207,7 @@ def _read_sizes(operation: str, least: int, most: int | None, tree: Tree, defaul
     for match, below in branches(tree, rf"{name}(?:<=(\d+)|=any)"):
         most_B = int(match[1]) // unit if match[1] else None
         if below != default:
-            sized = replace(whole, least_B=-(-(done + 1) // unit), most_B=most_B)
+            sized = replace(whole, least_bytes=-(-(done + 1) // unit), most_bytes=most_B)
             rules.append(_with_algorithm(sized, below))
         done = int(match[1]) if match[1] else done
     return rules
@@ -227,8 +227,8 @@ def _with_algorithm(rule: Rule, branch: Tree) -> Rule:
     values = dict(key.partition("=")[::2] for key in below[leaf])
     if not all(values.get(name, "0").isdigit() for name in ("k", "chunk_size")):
         raise Malformed(f"{rule.operation}: {leaf!r} has no whole radix and segment")
-    algorithm = Method(mpich.COMPONENT + match[1], int(values.get("chunk_size", "0")), int(values.get("k", "0")))
-    return replace(rule, algorithm=algorithm)
+    segment_B, radix = int(values.get("chunk_size", "0")), int(values.get("k", "0"))
+    return replace(rule, algorithm=mpich.COMPONENT + match[1], segment_bytes=segment_B, radix=radix)
 
 
 def settings(path: Path, rules: Sequence[Rule]) -> dict[str, str]:

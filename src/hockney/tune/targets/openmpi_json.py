@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hockney import reading
 from hockney.records.answers import first_problem
 from hockney.records.library_algorithms import ALGORITHMS
-from hockney.tune.rules import Method, Rule, by_operation, by_ranks, joined
+from hockney.tune.rules import Rule, by_operation, by_ranks, joined
 from hockney.tune.targets import _openmpi as openmpi
 from hockney.tune.targets.base import ANEW, Malformed, Reader, targets
 
@@ -65,11 +65,11 @@ def write(rules: Sequence[Rule], library: Reader, comment: str) -> str:  # noqa:
 
 def _message(rule: Rule, unit: int) -> _Message:
     return _Message(
-        msg_size_min=rule.least_B * unit,
-        msg_size_max="inf" if rule.most_B is None else rule.most_B * unit,
-        alg=rule.algorithm.name.removeprefix(openmpi.COMPONENT),
-        seg_size=rule.algorithm.segment_B,
-        faninout=rule.algorithm.radix,
+        msg_size_min=rule.least_bytes * unit,
+        msg_size_max="inf" if rule.most_bytes is None else rule.most_bytes * unit,
+        alg=rule.algorithm.removeprefix(openmpi.COMPONENT),
+        seg_size=rule.segment_bytes,
+        faninout=rule.radix,
     )
 
 
@@ -114,7 +114,9 @@ def _rule(operation: str, entry: _Communicator, message: _Message, library: Read
         most_ranks,
         -(-message.msg_size_min // max(unit, 1)),
         None if message.msg_size_max == "inf" else message.msg_size_max // max(unit, 1),
-        Method(algorithm, message.seg_size, message.faninout),
+        algorithm,
+        message.seg_size,
+        message.faninout,
     )
     if why := openmpi.refuses(rule, library):
         raise Malformed(f"{why}: Open MPI would ignore the rule without a word")
