@@ -143,7 +143,7 @@ def test_an_unknown_mapping_names_the_known_and_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("where", "value", "says"),
     [
-        ("node.sockets", 2, "node.sockets is no field of a system file"),
+        ("node.sockets", 2, "unknown field node.sockets"),
         ("node.packages", 0, "node.packages: Input should be greater than or equal to 1"),
         ("node.packages", "2", "node.packages: Input should be a valid integer"),
         ("node.packages", True, "node.packages: Input should be a valid integer"),
@@ -172,12 +172,12 @@ def test_a_wrong_field_is_named(tmp_path: Path, where: str, value: object, says:
     assert says in message(write(tmp_path, changed(where, value)))
 
 
-def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+def test_how_much_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     data = changed("node.packages", 0)
     del data["mappings"]
     said = message(write(tmp_path, data))
     assert "node.packages: " in said
-    assert "mappings is missing" in said
+    assert said.endswith("(and 1 more)")
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     [
         ("", ":1: damaged JSON"),
         ('{"schema_version": 1,\n"name": }', ":2: damaged JSON (expected value, column 9)"),
-        ("[]", "is not a system file"),
-        ('{"name": "own"}', "is not a system file (no schema_version)"),
+        ("[]", "is no system file"),
+        ('{"name": "own"}', "is no system file (no schema_version and node)"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

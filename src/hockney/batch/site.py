@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.fields import Seconds, from_toml
+from hockney.records.answers import first_problem
 from hockney.registry import did_you_mean, unit_files
 from hockney.runner.mpi import KINDS
 from hockney.units import words
@@ -102,10 +103,7 @@ def find(text: str) -> Site:
     try:
         return Site.model_validate({**site.model_dump(by_alias=True), **settings})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise RequestError(
-            f"--site: {first['loc'][0]}: {first['msg'].removeprefix('Value error, ')}", HINT
-        ) from error
+        raise RequestError(f"--site: {first_problem(error)}", HINT) from error
 
 
 def _named(name_or_path: str) -> Site:

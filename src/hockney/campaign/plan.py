@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from hockney import vocabulary
 from hockney.errors import RequestError
 from hockney.fields import Option
+from hockney.records.answers import first_problem
 from hockney.records.journal import StoredPlan
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Cache, Circumstances, Start, Wanted
@@ -371,8 +372,7 @@ class Plan(Launching):
             # Campaigns that do not say stepped by four.
             return cls.model_validate({"ladder_ratio": 4, **data})
         except ValidationError as error:
-            first = error.errors()[0]
             raise RequestError(
-                f"{where} has no plan to resume ({'.'.join(map(str, first['loc']))}: {first['msg']})",
+                f"{where} has no plan to resume ({first_problem(error)})",
                 "only a campaign made by `hockney measure` can be resumed",
             ) from error

@@ -20,6 +20,7 @@ from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.records.answers import first_problem
 from hockney.records.levels import MOST_EXPONENT as MOST
 from hockney.records.record import Locality
 from hockney.records.series import Caches, Series
@@ -353,12 +354,7 @@ def loads(text: str, path: Path) -> Machine:
     try:
         machine = Machine.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        unknown = first["type"] == "extra_forbidden"
-        what = f"unknown field {where}" if unknown else f"{where}: {first['msg']}"
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        raise RequestError(f"{path}: {what}{more}", _restore(path)) from error
+        raise RequestError(f"{path}: {first_problem(error)}", _restore(path)) from error
     wrong = list(_faults(machine))
     if wrong:
         where, what = wrong[0]

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney import reading
 from hockney.errors import RequestError
+from hockney.records import journal
 from hockney.registry import did_you_mean
 
-SCHEMA_VERSION = 1
 SHIPPED = Path(__file__).parent / "systems"
 """The files that come with the package, one for each known system."""
 
@@ -255,23 +255,4 @@ def find_system(name_or_path: str) -> System:
 def load_system(path: Path) -> System:
     """RequestError where the file cannot be read, is no JSON, or does not describe a system."""
     hint = f"a whole one is {SHIPPED / 'orfeo-epyc.json'}; the documentation has a page on system files"
-    text = reading.text(path, hint)
-    data = reading.parsed(text, str(path), hint)
-    if not isinstance(data, dict) or "schema_version" not in data:
-        raise RequestError(f"{path} is not a system file (no schema_version)", hint)
-    reading.expect_version(data["schema_version"], SCHEMA_VERSION, path)
-    try:
-        return System.model_validate_json(text)
-    except ValidationError as error:
-        raise RequestError(f"{path}: {_readable(error)}", hint) from error
-
-
-def _readable(error: ValidationError) -> str:
-    """Every complaint as `where: what`, in the words of the file."""
-    words = {"missing": "is missing", "extra_forbidden": "is no field of a system file"}
-    said = []
-    for complaint in error.errors():
-        where = ".".join(str(part) for part in complaint["loc"])
-        what = words.get(complaint["type"]) or ": " + complaint["msg"].removeprefix("Value error, ")
-        said.append(f"{where} {what}".replace(" : ", ": ").removeprefix(": "))
-    return "; ".join(said)
+    return journal.load(System, path, "system file", "node", hint)

@@ -18,10 +18,14 @@ from hockney.records.statistic import OVER_RANKS
 
 
 def first_problem(error: ValidationError) -> str:
-    """The place and the kind of the first problem, in one line: `time_s: Field required`."""
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else first["msg"]
+    """The place and the kind of the first problem, in one line, and how many more there are."""
+    first, *others = error.errors()
+    where, what = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        what = f"unknown field {where}"
+    elif where:
+        what = f"{where}: {what}"
+    return f"{what} (and {len(others)} more)" if others else what
 
 
 class Kept(BaseModel):

@@ -160,14 +160,16 @@ def load(kind: type[Form], path: Path, what: str, field: str, hint: str) -> Form
 
     `field` is what every `what` has beside its version.
     """
-    data = reading.json_file(path, hint)
+    text = reading.text(path, hint)
+    data = reading.parsed(text, reading.printable(path), hint)
     if not isinstance(data, dict) or not {"schema_version", field} <= data.keys():
         raise RequestError(f"{path} is no {what} (no schema_version and {field})", hint)
     reading.expect_version(data["schema_version"], SCHEMA_VERSION, path)
     try:
-        return kind.model_validate(data)
+        # A shape's number of nodes is a key, which JSON can only write as text.
+        return kind.model_validate_json(text)
     except ValidationError as error:
-        raise RequestError(f"{path}: {first_problem(error)}".replace("Value error, ", ""), hint) from error
+        raise RequestError(f"{path}: {first_problem(error)}", hint) from error
 
 
 def find(kind: type[Form], file: Path, hint: str) -> Form | None:

@@ -25,6 +25,7 @@ from hockney.campaign.prepare import launches, with_transports
 from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, NegativeAnswer, RequestError
 from hockney.predict.adaptive import Adaptive
+from hockney.records.answers import first_problem
 from hockney.records.folder import PARTS, PLAN, Campaign
 from hockney.report.application import apps
 from hockney.runner.transports import ALL
@@ -187,7 +188,7 @@ def _state(path: Path, within: Path, hint: str) -> State:
     try:
         return State.model_validate(reading.json_file(path, hint, within=within))
     except ValidationError as error:
-        raise RequestError(f"{path} is damaged: {error.errors()[0]['msg']}", hint) from error
+        raise RequestError(f"{path} is damaged: {first_problem(error)}", hint) from error
 
 
 def _write(path: Path, state: State) -> None:

@@ -162,7 +162,7 @@ def test_a_simulation_takes_no_layer() -> None:
             {"operation": "bcast", "algorithm": "binomial", "least_ranks": 9, "most_ranks": 8},
             "least_ranks 9 is more than most_ranks 8",
         ),
-        ({"operation": "bcast", "algorithm": "binomial", "fanout": 4}, "rules.0.fanout: Extra inputs"),
+        ({"operation": "bcast", "algorithm": "binomial", "fanout": 4}, "unknown field rules.0.fanout"),
         ({"operation": "bcast"}, "rules.0.algorithm: Field required"),
     ],
 )

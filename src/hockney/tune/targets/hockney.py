@@ -24,7 +24,7 @@ def refuses(rule: Rule, library: Reader) -> str:  # noqa: ARG001 - our schedules
     try:
         PreloadRule(**vars(rule))
     except ValidationError as error:
-        return first_problem(error).replace("Value error, ", "")
+        return first_problem(error)
     return ""
 
 
