@@ -17,13 +17,14 @@ from hockney.options.scaling import LawOptions, ScalingOptions
 from hockney.report.scaling import write
 
 LEAST = 1e-12
-MOST_COHERENCY = 1e6
-"""Beyond these the bounds leave the range of numbers."""
-EXAMPLES = {
-    "amdahl": "`hockney scaling amdahl 0.1`",
-    "gustafson": "`hockney scaling gustafson 0.1`",
-    "usl": "`hockney scaling usl 0.02 0.0001`",
+"""Nearer to 0, or above 10^6, the bounds leave the range of numbers."""
+FRACTION = "serial fraction"
+PARAMETERS = {
+    "amdahl": {FRACTION: 1.0},
+    "gustafson": {FRACTION: 1.0},
+    "usl": {"contention": 1.0, "coherency": 1e6},
 }
+"""What each law takes, and the most that it may be."""
 
 
 def scaling_law(name: str, options: LawOptions) -> LawAnswer:
@@ -33,33 +34,17 @@ def scaling_law(name: str, options: LawOptions) -> LawAnswer:
         raise RequestError(
             f"--efficiency {efficiency:g} is not an efficiency", "give a number above 0, up to 1, for example 0.7"
         )
-    names = ("contention", "coherency") if name == "usl" else ("serial fraction",)
-    values = options.parameters
-    if len(values) != len(names):
-        raise RequestError(
-            f"{name} takes its {' and its '.join(names)}, not {len(values)} numbers", f"write {EXAMPLES[name]}"
-        )
-    _fraction(values[0], names[0])
-    if name == "usl":
-        if not 0 <= values[1] <= MOST_COHERENCY:
+    takes, values = PARAMETERS[name], options.parameters
+    hint = f"write `hockney scaling {name} {' '.join(['0.1', '0.0001'][: len(takes)])}`"
+    if len(values) != len(takes):
+        raise RequestError(f"{name} takes its {' and its '.join(takes)}, not {len(values)} numbers", hint)
+    for (what, most), value in zip(takes.items(), values, strict=True):
+        # Written so that NaN is refused.
+        if not (value == 0 or LEAST <= value <= most):
             raise RequestError(
-                f"a coherency of {values[1]:g} is not a number from 0 to {MOST_COHERENCY:g}",
-                "for example 0.0001; 0 is Amdahl's law",
+                f"a {what} of {value:g} is neither 0 nor a number from {LEAST:g} to {most:g}", hint
             )
-        _not_tiny(values[1], "coherency")
     return answer(name, values, efficiency, options.processes)
-
-
-def _fraction(value: float, what: str) -> None:
-    # Written so that NaN is refused.
-    if not 0 <= value <= 1:
-        raise RequestError(f"a {what} of {value:g} is not a fraction", "give one from 0 to 1, for example 0.1")
-    _not_tiny(value, what)
-
-
-def _not_tiny(value: float, what: str) -> None:
-    if 0 < value < LEAST:
-        raise RequestError(f"a {what} of {value:g} is too close to 0", "give 0")
 
 
 def scaling_studies(options: ScalingOptions, warn: Callable[[str], None]) -> StudyOfFile | ScalingStudies:
