@@ -3,12 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
+from hockney import _core
 from hockney._core import Problem
+from hockney.errors import RequestError
+from hockney.predict.decisions.base import InnerCollective
 from hockney.registry import Registry
 
 Phase = tuple[str, str, Problem]
 """Collective, algorithm and problem."""
+
+
+@lru_cache(maxsize=1)
+def schedules() -> frozenset[tuple[str, str]]:
+    """Collective and name of each."""
+    return frozenset((algorithm.collective, algorithm.name) for algorithm in _core.algorithms())
+
+
+@lru_cache(maxsize=65536)
+def phase(
+    inner: InnerCollective, ranks: int, element_B: int, root: int = 0, *, is_commutative: bool = True
+) -> Phase:
+    """The schedule of a collective and what it does; RequestError where there is none, or it refuses that."""
+    operation, choice = inner.operation, inner.choice
+    if (operation, choice.algorithm) not in schedules():
+        raise RequestError(f"there is no schedule {operation} {choice.algorithm}", "")
+    problem = Problem(
+        ranks=ranks,
+        bytes=inner.size_B,
+        root=root,
+        element_B=element_B,
+        segment_B=max(inner.segment_B, element_B) if inner.segment_B else 0,
+        radix=choice.radix or 0,
+        commutative=is_commutative,
+    )
+    if reason := _core.refusal(operation, choice.algorithm, problem):
+        raise RequestError(reason, "")
+    return operation, choice.algorithm, problem
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.placement import placement
 from hockney.machine.system import System
-from hockney.predict.decisions.base import InnerCollective, ScheduleChoice, decisions_for
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.identify.told import DefaultCall, tell
 from hockney.predict.place import Place, place_of
 from hockney.predict.points import PointRow, rows
-from hockney.predict.procedures import Phase, ProcedureRun, procedures
+from hockney.predict.procedures import Phase, ProcedureRun, phase, procedures, schedules
 from hockney.records.defaults import NOTHING_KNOWN, Defaults
 from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.records.statistic import ALL, Made
@@ -143,7 +143,7 @@ class Scenarios:
         choice = self._choice(point, nodes, element_B)
         inner = choice.phases(point.operation, point.bytes)
         root = 0 if choice.parts else point.root
-        phases = [_phase(phase, point.ranks, element_B, root) for phase in inner]
+        phases = [phase(part, point.ranks, element_B, root) for part in inner]
         if choice.parts:
             return phases, f"{point.operation} {point.algorithm}"
         segment = f" in {inner[0].segment_B} B" if inner[0].segment_B else ""
@@ -161,7 +161,7 @@ class Scenarios:
             return told.choice
         library = decisions_for(point.mpi)
         if library.decisions is None:
-            if (point.operation, name) in _known():
+            if (point.operation, name) in schedules():
                 return own
             raise RequestError(f"which schedule {name} is, is not known: {library.reason}", "")
         at = {"ranks": point.ranks, "size_B": point.bytes, "element_B": element_B}
@@ -175,15 +175,10 @@ class Scenarios:
         return choice
 
 
-@lru_cache(maxsize=1)
-def _known() -> set[tuple[str, str]]:
-    return {(algorithm.collective, algorithm.name) for algorithm in _core.algorithms()}
-
-
 def _barrier(mpi: str, ranks: int, nodes: int) -> list[Phase]:
     """The phases of a library's barrier; none where its default is not known."""
     choice = decisions_for(mpi).default("barrier", ranks, 0, nodes=nodes)
-    return [_phase(phase, ranks, 1) for phase in choice.phases("barrier", 0)] if choice else []
+    return [phase(part, ranks, 1) for part in choice.phases("barrier", 0)] if choice else []
 
 
 def _or_refusal(make: Callable[Given, Done]) -> Callable[Given, Done | RequestError]:
@@ -221,25 +216,6 @@ def _counted(collective: str, algorithm: str, told: tuple[tuple[str, Any], ...])
         # Ranks that are alike, but for how many copies a rotation takes: the first stands for all.
         return problem.ranks * _core.count_steps(collective, algorithm, problem, 0)
     return _core.count_steps(collective, algorithm, problem, MOST_STEPS)
-
-
-@lru_cache(maxsize=65536)
-def _phase(inner: InnerCollective, ranks: int, element_B: int, root: int = 0) -> Phase:
-    operation, choice = inner.operation, inner.choice
-    if (operation, choice.algorithm) not in _known():
-        raise RequestError(f"there is no schedule {operation} {choice.algorithm}", "")
-    problem = Problem(
-        ranks=ranks,
-        bytes=inner.size_B,
-        root=root,
-        element_B=element_B,
-        segment_B=max(inner.segment_B, element_B) if inner.segment_B else 0,
-        radix=choice.radix or 0,
-    )
-    reason = _core.refusal(operation, choice.algorithm, problem)
-    if reason:
-        raise RequestError(reason, "")
-    return operation, choice.algorithm, problem
 
 
 Weigh = Callable[[Array, ProcedureRun], Array]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
-from hockney import _core
-from hockney._core import Problem
 from hockney.errors import RequestError
-from hockney.predict.decisions.base import InnerCollective, LibraryDecisions, ScheduleChoice, decisions_for
+from hockney.predict.decisions.base import LibraryDecisions, ScheduleChoice, decisions_for
 from hockney.predict.points import DEFAULT
+from hockney.predict.procedures import Phase, phase
 from hockney.predict.replay.recorded import CollectiveCall
 from hockney.schedule.catalogue import find, offered
 
@@ -30,7 +29,6 @@ USUAL = {
 
 Rules = Callable[[str, int, int], ScheduleChoice | None]
 """What rules say of an operation on so many ranks with so many bytes; None: nothing."""
-Part = tuple[str, str, Problem]
 
 
 class ServedCall(NamedTuple):
@@ -38,7 +36,7 @@ class ServedCall(NamedTuple):
     radix; 0: none, the usual one)."""
 
     call: CollectiveCall
-    parts: list[Part]
+    parts: list[Phase]
     algorithm: str
     segment_B: int = 0
     radix: int = 0
@@ -63,25 +61,25 @@ class Algorithms:
         """What runs. RequestError for an algorithm that is asked for and does not do it."""
         if name := self.asked.get(call.operation):
             choice = self._named(call, name)
-            parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
-            if why := next(filter(None, map(_refusal, parts)), ""):
+            try:
+                return self._take(call, choice, _parts(choice, call), name)
+            except RequestError as error:
                 what = f"{name} of {call.operation} on {call.ranks} ranks"
-                raise RequestError(f"{what}: {why}", "ask for another one")
-            return self._take(call, choice, parts, name)
+                raise RequestError(f"{what}: {error.message}", "ask for another one") from error
         nodes = None if self.nodes is None else min(self.nodes, call.ranks)
         own = self.library.default(call.operation, call.ranks, call.bytes, nodes=nodes, element_B=call.element_B)
         by_rule = self.rules(call.operation, call.ranks, call.bytes)
         for choice in filter(None, (by_rule, own)):
-            parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
-            if not any(map(_refusal, parts)):
-                return self._take(call, choice, parts, DEFAULT if choice is own else choice.algorithm)
+            with suppress(RequestError):
+                return self._take(
+                    call, choice, _parts(choice, call), DEFAULT if choice is own else choice.algorithm
+                )
         usual, library = USUAL[call.operation], self.mpi or "the library"
         self._remark(f"{library}'s algorithm of {call.operation} is not always known: {usual} stands for it")
         for name in (usual, *(one.name for one in offered(call.operation))):
             choice = ScheduleChoice(name)
-            parts = [_part(inner, call) for inner in choice.phases(call.operation, call.bytes)]
-            if not any(map(_refusal, parts)):
-                return self._take(call, choice, parts, DEFAULT)
+            with suppress(RequestError):
+                return self._take(call, choice, _parts(choice, call), DEFAULT)
         if not call.is_commutative:
             self._remark(f"{call.operation} with an operator of an order of its own takes schedules of others")
             return self.served(call._replace(is_commutative=True))
@@ -100,7 +98,7 @@ class Algorithms:
         return ScheduleChoice(find(call.operation, name).name)
 
     def _take(
-        self, call: CollectiveCall, choice: ScheduleChoice, parts: list[Part], measured_as: str
+        self, call: CollectiveCall, choice: ScheduleChoice, parts: list[Phase], measured_as: str
     ) -> ServedCall:
         of_it = self.taken.setdefault(call.operation, {})
         of_it[choice.algorithm] = of_it.get(choice.algorithm, 0) + call.calls
@@ -113,26 +111,14 @@ class Algorithms:
             self.remarks.append(text)
 
 
-def _part(inner: InnerCollective, call: CollectiveCall) -> Part:
-    element_B = call.element_B if inner.size_B % call.element_B == 0 else 1
-    problem = Problem(
-        ranks=call.ranks,
-        bytes=inner.size_B,
-        element_B=element_B,
-        segment_B=-(-inner.segment_B // element_B) * element_B,
-        radix=inner.choice.radix or 0,
-        commutative=call.is_commutative,
-    )
-    return inner.operation, inner.choice.algorithm, problem
-
-
-@lru_cache(maxsize=1)
-def _known() -> frozenset[tuple[str, str]]:
-    return frozenset((one.collective, one.name) for one in _core.algorithms())
-
-
-def _refusal(part: Part) -> str:
-    operation, algorithm, problem = part
-    if (operation, algorithm) not in _known():
-        return f"there is no schedule {algorithm}"
-    return _core.refusal(operation, algorithm, problem)
+def _parts(choice: ScheduleChoice, call: CollectiveCall) -> list[Phase]:
+    """RequestError where a schedule is not there, or does not do the call."""
+    return [
+        phase(
+            inner,
+            call.ranks,
+            call.element_B if inner.size_B % call.element_B == 0 else 1,
+            is_commutative=call.is_commutative,
+        )
+        for inner in choice.phases(call.operation, call.bytes)
+    ]

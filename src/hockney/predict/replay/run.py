@@ -17,7 +17,7 @@ from hockney.predict.network_figures import costs_of
 from hockney.predict.on_topology import on_topology
 from hockney.predict.options import MessageCosts
 from hockney.predict.place import LOCALITIES, Place
-from hockney.predict.replay.algorithms import Part
+from hockney.predict.procedures import Phase
 from hockney.predict.replay.recorded import RecordedRun, refused
 from hockney.predict.simulation import available_B
 from hockney.records.keys import LATE, REDUCTION, WRITTEN
@@ -126,7 +126,7 @@ class ReplaySetting:
         network = Network(node_of_rank=place.node[:ranks] if shares else (), torus=place.torus if shares else ())
         return np.ascontiguousarray(place.levels[:, :ranks]), network
 
-    def alone_s(self, parts: Sequence[Part]) -> NDArray[np.float64]:
+    def alone_s(self, parts: Sequence[Phase]) -> NDArray[np.float64]:
         """When each rank is through with a collective that the first ranks enter together, as it is measured: the
         same message is sent time and again."""
         finish_s = self._simulated(parts, self._curves(self.costs), parts[0][2].ranks).finish_s
@@ -145,7 +145,7 @@ class ReplaySetting:
 
     def _simulated(
         self,
-        programs: Sequence[Part | Replay],
+        programs: Sequence[Phase | Replay],
         curves: Costs,
         ranks: int | None = None,
         *,
