@@ -10,8 +10,8 @@ from typing import Any
 
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch
-from hockney.campaign.loop import Outcome
 from hockney.campaign.measure import run
+from hockney.campaign.outcome import Outcome
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import NextPoint
 from hockney.records.answers import Hello

@@ -13,8 +13,9 @@ from tests.campaign.fake_campaign import Silent, fake_launch
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.launch import Launch
-from hockney.campaign.loop import MOST_FAILURES, Outcome
+from hockney.campaign.loop import MOST_FAILURES
 from hockney.campaign.measure import run as measure
+from hockney.campaign.outcome import Outcome
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.records.answers import Timed

@@ -12,7 +12,7 @@ from tests.factories import refusing
 from tests.tune.planted import record
 
 from hockney.campaign.further import measure_into
-from hockney.campaign.loop import Outcome
+from hockney.campaign.outcome import Outcome
 from hockney.campaign.plan import Plan
 from hockney.errors import Incomplete, RequestError
 from hockney.records.folder import Campaign

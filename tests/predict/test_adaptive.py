@@ -10,7 +10,7 @@ from tests.campaign.fake_campaign import measured
 from tests.campaign.test_collectives import plan, points
 from tests.command_line import refusal
 
-from hockney.campaign.loop import Outcome
+from hockney.campaign.outcome import Outcome
 from hockney.predict.adaptive import Adaptive
 from hockney.records.folder import Campaign
 

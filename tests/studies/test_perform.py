@@ -13,7 +13,7 @@ from tests.command_line import answer, outcome, refused, succeeded
 from tests.factories import written
 from tests.studies.conftest import TWO
 
-from hockney.campaign.loop import Outcome
+from hockney.campaign.outcome import Outcome
 from hockney.errors import EnvironmentLack
 from hockney.machine.file import load
 from hockney.records.folder import Campaign

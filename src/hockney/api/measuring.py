@@ -18,9 +18,9 @@ from hockney.campaign.estimate import compile_s, estimate
 from hockney.campaign.further import write_table
 from hockney.campaign.jobs import WrittenJobs as WrittenJobs
 from hockney.campaign.jobs import job_of, job_text, planned, write_jobs
-from hockney.campaign.loop import Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.options import KEPT, lasting
+from hockney.campaign.outcome import Outcome
 from hockney.campaign.plan import Plan
 from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_many, with_transports
 from hockney.campaign.prepare import launches as prepare

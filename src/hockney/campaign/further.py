@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hockney.campaign.events import Watching
-from hockney.campaign.loop import Outcome
 from hockney.campaign.measure import run
+from hockney.campaign.outcome import Outcome
 from hockney.campaign.plan import Plan
 from hockney.campaign.prepare import launches as prepare
 from hockney.campaign.trust import seal

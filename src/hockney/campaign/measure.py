@@ -16,7 +16,6 @@ from hockney.campaign.loop import (
     ANOTHER_LEVEL,
     Asking,
     Loop,
-    Outcome,
     Request,
     Running,
     Subject,
@@ -24,6 +23,7 @@ from hockney.campaign.loop import (
     require_same_mpi,
 )
 from hockney.campaign.offer import VANISHES, Offer, Vanished
+from hockney.campaign.outcome import Outcome
 from hockney.campaign.pace import Pace
 from hockney.campaign.plan import Plan
 from hockney.campaign.share import WHOLE, Share

@@ -18,8 +18,8 @@ from hockney import reading, writing
 from hockney.apps.launched import Told
 from hockney.campaign.events import Watcher
 from hockney.campaign.further import write_table
-from hockney.campaign.loop import JOB_IS_OVER, TIME_IS_OVER, Outcome
 from hockney.campaign.measure import run
+from hockney.campaign.outcome import JOB_IS_OVER, TIME_IS_OVER, Outcome
 from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.prepare import launches, with_transports
 from hockney.campaign.trust import doubt, in_words, is_ordinary, is_sealed, seal
