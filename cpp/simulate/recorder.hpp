@@ -14,16 +14,18 @@ namespace hockney {
 // Writes down what another sink sees, but where nobody waits: for a message that is its sender's no more once
 // it is sent, and that its receiver need not have asked for.
 template <class Sink>
-class Recorder {
+class Recorder : public Sink {
   public:
-    Recorder(std::vector<Event>& events, Room& room, const CostCurves& curves, const Sizes& sizes, Sink sink)
-        : events_(events),
+    template <class... OfSink>
+    Recorder(std::vector<Event>& events, Room& room, const CostCurves& curves, const Sizes& sizes,
+             OfSink&&... of_sink)
+        : Sink(std::forward<OfSink>(of_sink)...),
+          events_(events),
           room_(room),
           curves_(curves),
           sizes_(sizes),
           // Who sends by streams remembers when it last waited.
-          has_streams_(cost_anything(curves, Term::behind)),
-          sink_(std::move(sink)) {}
+          has_streams_(cost_anything(curves, Term::behind)) {}
 
     void take(const Event* events, std::size_t count) {
         const bool is_end = events->op == Op::post || events->op == Op::sent;
@@ -33,18 +35,8 @@ class Recorder {
             events_.insert(events_.end(), events, events + count);
             if (nobody_waits) events_.back().is_first = events_.back().is_buffered = true;
         }
-        sink_.take(events, count);
+        Sink::take(events, count);
     }
-    double now_s(int rank) const { return sink_.now_s(rank); }
-    const auto& departures() const { return sink_.departures(); }
-    const auto& answered() const { return sink_.answered(); }
-    bool is_answered(std::int32_t slot) const { return sink_.is_answered(slot); }
-    bool is_held_by_stream(const Event& event) const { return sink_.is_held_by_stream(event); }
-    bool is_held(const Event& event) const { return sink_.is_held(event); }
-    auto next_arrival(double until_s) { return sink_.next_arrival(until_s); }
-    bool flows(const Event& event) const { return sink_.flows(event); }
-    bool is_shared(const Event& event) { return sink_.is_shared(event); }
-    bool waits_in_stream(const Event& event) { return sink_.waits_in_stream(event); }
 
   private:
     bool is_buffered(const Event& event) {
@@ -66,7 +58,6 @@ class Recorder {
     const Sizes& sizes_;
     bool has_streams_;
     std::vector<std::int8_t> buffered_;  // by size and locality
-    Sink sink_;
 };
 
 }  // namespace hockney

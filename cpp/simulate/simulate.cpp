@@ -78,34 +78,28 @@ bool has_sharing(const CostCurves& costs, const Network& network) {
 
 // Costs of sizes are added when the first message of a size is on its way.
 template <class Time>
-class Stream {
+class Stream : public Evaluator<Time> {
   public:
-    Stream(const CostCurves& curves, Costs& costs, const Sizes& sizes, Evaluator<Time>& evaluator)
-        : curves_(curves), costs_(costs), sizes_(sizes), evaluator_(evaluator) {}
+    Stream(const CostCurves& curves, Costs& costs, const Sizes& sizes, std::size_t ranks, std::size_t phases,
+           bool rendezvous, Room& room)
+        : Evaluator<Time>(ranks, phases, costs, rendezvous, room),
+          curves_(curves),
+          costs_(costs),
+          sizes_(sizes) {}
 
     void take(const Event* events, std::size_t count) {
         add_costs();
         if (events->op == Op::send) ++sends_;
         events_ += count;
-        evaluator_.take(events, count);
+        Evaluator<Time>::take(events, count);
     }
-    double now_s(int rank) const { return evaluator_.now_s(rank); }
-    void regroup(const std::vector<std::int32_t>& was) { evaluator_.regroup(was); }
-    bool is_alike(std::int32_t a, std::int32_t b) const { return evaluator_.is_alike(a, b); }
-    const auto& departures() const { return evaluator_.departures(); }
-    const auto& answered() const { return evaluator_.answered(); }
-    bool is_answered(std::int32_t slot) const { return evaluator_.is_answered(slot); }
-    bool is_held_by_stream(const Event& event) const { return evaluator_.is_held_by_stream(event); }
-    bool is_held(const Event& event) const { return evaluator_.is_held(event); }
-    auto next_arrival(double until_s) { return evaluator_.next_arrival(until_s); }
-    bool flows(const Event& event) const { return evaluator_.flows(event); }
     bool waits_in_stream(const Event& event) {
         add_costs();
-        return evaluator_.waits_in_stream(event);
+        return Evaluator<Time>::waits_in_stream(event);
     }
     bool is_shared(const Event& event) {
         add_costs();
-        return evaluator_.is_shared(event);
+        return Evaluator<Time>::is_shared(event);
     }
     std::int64_t sends() const { return sends_; }
     std::size_t events() const { return events_; }
@@ -121,7 +115,6 @@ class Stream {
     const CostCurves& curves_;
     Costs& costs_;
     const Sizes& sizes_;
-    Evaluator<Time>& evaluator_;
     std::size_t rows_ = 0;
     std::int64_t sends_ = 0;
     std::size_t events_ = 0;
@@ -136,14 +129,13 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
               const ReplayWriter* replayed, bool by_class) {
     Room room(options.most_B);
     Costs costs(work.domains.localities());
-    Evaluator<Time> evaluator(static_cast<std::size_t>(by_class ? 1 : work.ranks),
-                              static_cast<std::size_t>(work.phases()), costs, work.rendezvous, room);
-    if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
-    evaluator.disturb(options.noise);
+    Stream<Time> stream(curves, costs, sizes, static_cast<std::size_t>(by_class ? 1 : work.ranks),
+                        static_cast<std::size_t>(work.phases()), work.rendezvous, room);
+    if (!options.network.node_of_rank.empty()) stream.share(options.network);
+    stream.disturb(options.noise);
     Waits waits;
     waits.window = options.window;
-    if (replayed != nullptr && options.trace) evaluator.account(waits);
-    Stream<Time> stream(curves, costs, sizes, evaluator);
+    if (replayed != nullptr && options.trace) stream.account(waits);
 
     Simulated result;
     if (by_class) {
@@ -163,27 +155,26 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     }
     result.size_B = sizes.all();
     result.work = stream.events() + room.looked();
-    room.take(evaluator.finish().size(), sizeof(double));
-    result.finish_s.reserve(evaluator.finish().size());
-    for (const Time& time : evaluator.finish()) result.finish_s.push_back(time.s);
+    room.take(stream.finish().size(), sizeof(double));
+    result.finish_s.reserve(stream.finish().size());
+    for (const Time& time : stream.finish()) result.finish_s.push_back(time.s);
     if constexpr (std::is_same_v<Time, Traced>) {
-        const auto last_phase =
-            evaluator.finish().end() - static_cast<std::ptrdiff_t>(evaluator.finish().size()) /
-                                           static_cast<std::ptrdiff_t>(work.phases());
-        const auto last = std::max_element(last_phase, evaluator.finish().end(),
+        const auto last_phase = stream.finish().end() - static_cast<std::ptrdiff_t>(stream.finish().size()) /
+                                                            static_cast<std::ptrdiff_t>(work.phases());
+        const auto last = std::max_element(last_phase, stream.finish().end(),
                                            [](const Traced& a, const Traced& b) { return a.s < b.s; });
-        room.take(evaluator.trace().size(), sizeof(double));
-        std::vector<double> weight(evaluator.trace().size());
+        room.take(stream.trace().size(), sizeof(double));
+        std::vector<double> weight(stream.trace().size());
         if (last->node >= 0) weight[static_cast<std::size_t>(last->node)] = 1;
         result.critical.resize(costs.time_s.size());
-        trace_back(evaluator.trace(), weight, result.critical);
+        trace_back(stream.trace(), weight, result.critical);
         if (sizes.has_unusual()) as_usual(sizes, costs, curves, result.critical);
         if (replayed != nullptr) {
             const std::size_t spots = replayed->spots().size(), row = costs.row();
             result.of_spots_s.resize(4 * spots);
-            const std::vector<std::int32_t>& owners = evaluator.owners();
+            const std::vector<std::int32_t>& owners = stream.owners();
             for (std::size_t i = 0; i < owners.size(); ++i) {
-                const TraceNode& node = evaluator.trace()[i];
+                const TraceNode& node = stream.trace()[i];
                 if (weight[i] == 0 || node.cost < 0) continue;
                 const auto cost = static_cast<std::size_t>(node.cost);
                 const bool computes = cost / row == replayed->tick();
@@ -264,11 +255,10 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     };
     Costs costs(1);
     Room room(most_held_B);
-    Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous, room);
-    evaluator.record(result);
-    Stream<Plain> stream(curves, costs, sizes, evaluator);
+    Stream<Plain> stream(curves, costs, sizes, schedule.size(), 1, work.rendezvous, room);
+    stream.record(result);
     take_all<false>(work, stream, room);
-    for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
+    for (const Plain& time : stream.finish()) result.finish_s.push_back(time.s);
     return result;
 }
 
@@ -284,15 +274,14 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
     work.domains = std::move(domains);
     Room room(most_held_B);
     if (!has_sharing(curves, network_)) {
-        Recorder<Nobody> recorder(events_, room, curves, sizes_, Nobody{});
+        Recorder<Nobody> recorder(events_, room, curves, sizes_);
         take_all<false>(work, recorder, room);
     } else {
         sizes_.index(0);
         Costs costs(localities_);
-        Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_, room);
-        if (!network_.node_of_rank.empty()) evaluator.share(network_);
-        using Watched = Recorder<Stream<Plain>>;
-        Watched recorder(events_, room, curves, sizes_, Stream<Plain>(curves, costs, sizes_, evaluator));
+        Recorder<Stream<Plain>> recorder(events_, room, curves, sizes_, curves, costs, sizes_, ranks_,
+                                         phases_, rendezvous_, room);
+        if (!network_.node_of_rank.empty()) recorder.share(network_);
         take_all<true>(work, recorder, room);
     }
     events_.shrink_to_fit();
