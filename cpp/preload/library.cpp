@@ -14,15 +14,6 @@
 #include <vector>
 
 namespace hockney::library {
-
-#define HOCKNEY_DEFINE(name, parameters, ...) int(*name) parameters = nullptr;
-HOCKNEY_COLLECTIVES(HOCKNEY_DEFINE)
-HOCKNEY_LIFE(HOCKNEY_DEFINE)
-#undef HOCKNEY_DEFINE
-#define HOCKNEY_DEFINE(name, parameters, ...) int(*name##_c) parameters = nullptr;
-HOCKNEY_LARGE(HOCKNEY_DEFINE)
-#undef HOCKNEY_DEFINE
-
 namespace {
 
 // The first function that the library lacks.

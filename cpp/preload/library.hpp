@@ -92,7 +92,7 @@ using AnyOp = Whole<MPI_Op>;
 
 namespace hockney::library {
 
-#define HOCKNEY_DECLARE(name, parameters, ...) extern int(*name) parameters;
+#define HOCKNEY_DECLARE(name, parameters, ...) inline int(*name) parameters = nullptr;
 HOCKNEY_COLLECTIVES(HOCKNEY_DECLARE)
 HOCKNEY_LIFE(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
@@ -108,7 +108,7 @@ HOCKNEY_SIZED_WATCHED(HOCKNEY_DECLARE)
 HOCKNEY_SIZED_NAMED(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
 #endif
-#define HOCKNEY_DECLARE(name, parameters, ...) extern int(*name##_c) parameters;
+#define HOCKNEY_DECLARE(name, parameters, ...) inline int(*name##_c) parameters = nullptr;
 HOCKNEY_LARGE(HOCKNEY_DECLARE)
 #undef HOCKNEY_DECLARE
 
