@@ -9,17 +9,8 @@
 namespace hockney {
 namespace {
 
-struct Message {
-    int from, tag;
-    Bytes length_B;
-};
-bool operator==(const Message& a, const Message& b) {
-    return a.from == b.from && a.tag == b.tag && a.length_B == b.length_B;
-}
-bool operator<(const Message& a, const Message& b) {
-    return std::tie(a.from, a.tag, a.length_B) < std::tie(b.from, b.tag, b.length_B);
-}
-bool is_same(const Message& a, const Message& b) { return a.from == b.from && a.tag == b.tag; }
+// From, tag and length.
+using Message = std::tuple<int, int, Bytes>;
 
 // One rank's steps from `first` on; returns where the next rank's begin.
 std::size_t write_rank(const std::vector<StagedStep>& steps, std::size_t first, int ranks,
@@ -41,13 +32,12 @@ std::size_t write_rank(const std::vector<StagedStep>& steps, std::size_t first, 
         step.after = before;
         const bool is_message = asked.kind == Kind::send || asked.kind == Kind::receive;
         if (is_message) {
-            if (asked.peer < 0 || asked.peer >= ranks || asked.peer == asked.rank)
-                throw std::invalid_argument("a message needs another rank");
             step.peer = asked.peer;
             step.tag = asked.kind == Kind::send ? sent[asked.peer]++ : received[asked.peer]++;
         }
-        if (asked.length_B < 0) throw std::invalid_argument("a length must not be negative");
         (asked.kind == Kind::send ? step.from : step.into).length_B = asked.length_B;
+        if (const std::string wrong = fault(step, i, asked.rank, ranks); !wrong.empty())
+            throw std::invalid_argument(wrong);
         held_B += step.held_B();
         expect_held(held_B);
         now.push_back(static_cast<int>(schedule.steps.size()));
@@ -84,9 +74,11 @@ void expect_matched(const Schedule& schedule) {
             if (step.kind == Kind::receive) received.push_back({step.peer, step.tag, step.into.length_B});
         std::sort(sent[rank].begin(), sent[rank].end());
         std::sort(received.begin(), received.end());
-        const bool is_matched = sent[rank] == received && std::adjacent_find(received.begin(), received.end(),
-                                                                             is_same) == received.end();
-        if (!is_matched)
+        const auto is_same = [](const Message& a, const Message& b) {
+            return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+        };
+        if (sent[rank] != received ||
+            std::adjacent_find(received.begin(), received.end(), is_same) != received.end())
             throw std::invalid_argument("what rank " + std::to_string(rank) +
                                         " receives is not what is sent to it, message for message");
     }

@@ -82,9 +82,9 @@ def test_phases_of_both_kinds_follow_each_other() -> None:
         ([(1, 0, WORK, -1, 1), (0, 0, WORK, -1, 1), (1, 0, WORK, -1, 1)], "sorted"),
         ([(0, 1, WORK, -1, 1), (0, 0, WORK, -1, 1)], "sorted"),
         ([(2, 0, WORK, -1, 1)], "sorted"),
-        ([(0, 0, SEND, 0, 1)], "another rank"),
-        ([(0, 0, SEND, 2, 1)], "another rank"),
-        ([(0, 0, WORK, -1, -1)], "negative"),
+        ([(0, 0, SEND, 0, 1)], "no other rank"),
+        ([(0, 0, SEND, 2, 1)], "no other rank"),
+        ([(0, 0, WORK, -1, -1)], "outside its memory"),
     ],
 )
 def test_what_is_no_schedule_is_refused(steps: list[tuple[int, int, Kind, int, int]], message: str) -> None:
