@@ -15,7 +15,6 @@
 #include "../fit/lines.hpp"
 #include "../fit/regimes.hpp"
 #include "arrays.hpp"
-#include "list.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -56,14 +55,14 @@ TimedSizes timed_sizes(const Row& size_B, const Row& time_s, const Row& noise,
 }
 
 // (first, last)
-using Listed = Tuple<std::size_t, std::size_t>;
+using Listed = std::tuple<std::size_t, std::size_t>;
 
 // The stretches, which cover the curve in order.
-std::vector<Stretch> covering(const List<Listed>& listed, const Regimes& regimes) {
+std::vector<Stretch> covering(const std::vector<Listed>& listed, const Regimes& regimes) {
     std::vector<Stretch> stretches;
     std::size_t next = 0;
-    for (const Listed& each : listed.values) {
-        const auto& [first, last] = each.values;
+    for (const Listed& each : listed) {
+        const auto& [first, last] = each;
         if (first != next || last < first || last >= regimes.points().count())
             throw std::invalid_argument("stretches must cover the curve in order");
         stretches.push_back({first, last});
@@ -120,7 +119,7 @@ void register_fit(nb::module_& module) {
                      })
         .def(
             "pieces",
-            [](const Regimes& regimes, const List<Listed>& listed) {
+            [](const Regimes& regimes, const std::vector<Listed>& listed) {
                 std::vector<std::tuple<std::size_t, std::size_t, double, double, double, std::optional<int>>>
                     pieces;
                 for (const Piece& piece : regimes.pieces(covering(listed, regimes)))

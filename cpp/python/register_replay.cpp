@@ -8,7 +8,6 @@
 
 #include "../replay/replay.hpp"
 #include "arguments.hpp"
-#include "list.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -17,32 +16,28 @@ using namespace nb::literals;
 namespace hockney {
 namespace {
 
-using Asked = Tuple<std::string, std::string, Problem>;
+using Asked = std::tuple<std::string, std::string, Problem>;
 
-Replay replay_of(const Recording& recording, const List<List<Asked>>& done_by, bool uses_cpu,
-                 List<double>&& site_factor, List<double>&& rank_factor, List<double>&& call_factor) {
-    if (done_by.values.size() != recording.calls().size())
+Replay replay_of(const Recording& recording, const std::vector<std::vector<Asked>>& done_by, bool uses_cpu,
+                 std::vector<double>&& site_factor, std::vector<double>&& rank_factor,
+                 std::vector<double>&& call_factor) {
+    if (done_by.size() != recording.calls().size())
         throw std::invalid_argument("there must be algorithms for each of the collective calls");
-    if (!site_factor.values.empty() && site_factor.values.size() != recording.sites().size())
+    if (!site_factor.empty() && site_factor.size() != recording.sites().size())
         throw std::invalid_argument("there must be a factor for each call site");
-    if (!rank_factor.values.empty() &&
-        rank_factor.values.size() != static_cast<std::size_t>(recording.ranks()))
+    if (!rank_factor.empty() && rank_factor.size() != static_cast<std::size_t>(recording.ranks()))
         throw std::invalid_argument("there must be a factor for each rank");
-    if (!call_factor.values.empty() && call_factor.values.size() != recording.calls().size())
+    if (!call_factor.empty() && call_factor.size() != recording.calls().size())
         throw std::invalid_argument("there must be a factor for each of the collective calls");
-    for (const std::vector<double>* factors : {&site_factor.values, &rank_factor.values, &call_factor.values})
+    for (const std::vector<double>* factors : {&site_factor, &rank_factor, &call_factor})
         for (const double factor : *factors)
             if (!(factor >= 0 && factor <= 1e9)) throw std::invalid_argument("a factor is 0 to 10^9");
-    Replay replay{&recording,
-                  {},
-                  uses_cpu,
-                  std::move(site_factor.values),
-                  std::move(rank_factor.values),
-                  std::move(call_factor.values)};
-    for (std::size_t i = 0; i < done_by.values.size(); ++i) {
+    Replay replay{
+        &recording, {}, uses_cpu, std::move(site_factor), std::move(rank_factor), std::move(call_factor)};
+    for (std::size_t i = 0; i < done_by.size(); ++i) {
         Parts parts;
-        for (const Asked& asked : done_by.values[i].values) {
-            const auto& [collective, name, problem] = asked.values;
+        for (const Asked& asked : done_by[i]) {
+            const auto& [collective, name, problem] = asked;
             if (problem.ranks != recording.calls()[i].first.ranks)
                 throw std::invalid_argument("a collective must have the ranks of its call");
             parts.emplace_back(&accepted(collective, name, problem), problem);
@@ -104,8 +99,9 @@ void register_replay(nb::module_& module) {
     nb::class_<Replay>(module, "Replay")
         .def(
             "__init__",
-            [](Replay* self, const Recording& recording, const List<List<Asked>>& done_by, bool uses_cpu,
-               List<double> site_factor, List<double> rank_factor, List<double> call_factor) {
+            [](Replay* self, const Recording& recording, const std::vector<std::vector<Asked>>& done_by,
+               bool uses_cpu, std::vector<double> site_factor, std::vector<double> rank_factor,
+               std::vector<double> call_factor) {
                 new (self) Replay(replay_of(recording, done_by, uses_cpu, std::move(site_factor),
                                             std::move(rank_factor), std::move(call_factor)));
             },

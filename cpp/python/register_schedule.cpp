@@ -15,7 +15,6 @@
 #include "../schedule/written.hpp"
 #include "../simulate/written.hpp"
 #include "arguments.hpp"
-#include "list.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -147,7 +146,7 @@ void register_schedule(nb::module_& module) {
         .def(
             "__init__",
             [](Step* self, Kind kind, int peer, int tag, const Region& source, const Region& target,
-               const List<int>& after) { new (self) Step{kind, peer, tag, 0, source, target, after.values}; },
+               const std::vector<int>& after) { new (self) Step{kind, peer, tag, 0, source, target, after}; },
             "kind"_a, nb::kw_only(), "peer"_a = -1, "tag"_a = 0, "source"_a = Region{}, "target"_a = Region{},
             "after"_a = nb::make_tuple())
         .def_ro("kind", &Step::kind)
@@ -235,23 +234,7 @@ void register_schedule(nb::module_& module) {
         .def_prop_ro("rooted", &Collective::rooted)
         .def_ro("reduces", &Collective::reduces)
         .def_ro("sizes_are_blocks", &Collective::sizes_are_blocks)
-        .def_ro("has_size", &Collective::has_size)
-        .def(
-            "input_B",
-            [](const Collective& collective, const Problem& problem, int rank) {
-                expect_accepted(collective, problem);
-                expect_rank(rank, problem);
-                return collective.input_B(problem, rank);
-            },
-            "problem"_a, "rank"_a)
-        .def(
-            "output_B",
-            [](const Collective& collective, const Problem& problem, int rank) {
-                expect_accepted(collective, problem);
-                expect_rank(rank, problem);
-                return collective.output_B(problem, rank);
-            },
-            "problem"_a, "rank"_a);
+        .def_ro("has_size", &Collective::has_size);
     nb::class_<Counts>(module, "Counts")
         .def_ro("rounds", &Counts::rounds)
         .def_ro("messages", &Counts::messages)
@@ -277,8 +260,8 @@ void register_schedule(nb::module_& module) {
     module.def("algorithms", &all_algorithms);
     module.def(
         "define",
-        [](const std::string& collective, const std::string& name, const List<Word>& program) {
-            return define(collective, name, program.values);
+        [](const std::string& collective, const std::string& name, const std::vector<Word>& program) {
+            return define(collective, name, program);
         },
         "collective"_a, "name"_a, "program"_a);
     module.def("collectives", [] { return collectives(); });

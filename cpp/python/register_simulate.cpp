@@ -16,7 +16,6 @@
 #include "../simulate/written.hpp"
 #include "arguments.hpp"
 #include "arrays.hpp"
-#include "list.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -28,13 +27,13 @@ namespace hockney {
 namespace {
 
 using Ids = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Numbers = List<std::int32_t>;
+using Numbers = std::vector<std::int32_t>;
 
 // (collective, algorithm, problem)
-using Asked = Tuple<std::string, std::string, Problem>;
+using Asked = std::tuple<std::string, std::string, Problem>;
 
 Phase phase_of(const Asked& asked) {
-    const auto& [collective, name, problem] = asked.values;
+    const auto& [collective, name, problem] = asked;
     return {&accepted(collective, name, problem), problem};
 }
 
@@ -140,11 +139,11 @@ std::vector<double> costs_in(const Table& table, const RecordedTrace& trace) {
 }
 
 // Sizes and times of a curve.
-using Points = List<List<double>>;
+using Points = std::vector<std::vector<double>>;
 
 Curve curve_of(const Points& points) {
-    if (points.values.size() != 2) throw std::invalid_argument("a curve consists of sizes and times");
-    const std::vector<double>&size_B = points.values[0].values, &time_s = points.values[1].values;
+    if (points.size() != 2) throw std::invalid_argument("a curve consists of sizes and times");
+    const std::vector<double>&size_B = points[0], &time_s = points[1];
     if (size_B.size() != time_s.size()) throw std::invalid_argument("a curve needs a time for each size");
     for (std::size_t i = 0; i < size_B.size(); ++i) {
         if (!std::isfinite(size_B[i]) || (i > 0 && size_B[i] <= size_B[i - 1]))
@@ -154,13 +153,14 @@ Curve curve_of(const Points& points) {
     return {size_B, time_s};
 }
 
-CostCurves costs_of(const List<List<Points>>& message, const Points& copy, const Points& reduce) {
+CostCurves costs_of(const std::vector<std::vector<Points>>& message, const Points& copy,
+                    const Points& reduce) {
     CostCurves costs;
-    for (const List<Points>& of_locality : message.values) {
-        if (of_locality.values.size() != term_count)
+    for (const std::vector<Points>& of_locality : message) {
+        if (of_locality.size() != term_count)
             throw std::invalid_argument("each locality needs a curve for each term");
         std::vector<Curve> curves;
-        for (const Points& points : of_locality.values) curves.push_back(curve_of(points));
+        for (const Points& points : of_locality) curves.push_back(curve_of(points));
         // Where nothing is said of a handshake there is none: 0 would be one that takes no time.
         Curve& handshake = curves[static_cast<std::size_t>(Term::handshake)];
         if (handshake.size_B.empty()) handshake = {{0}, {buffered}};
@@ -177,7 +177,7 @@ void register_simulate(nb::module_& module) {
     nb::class_<CostCurves>(module, "CostCurves")
         .def(
             "__init__",
-            [](CostCurves* self, const List<List<Points>>& message, const Points& copy,
+            [](CostCurves* self, const std::vector<std::vector<Points>>& message, const Points& copy,
                const Points& reduce) { new (self) CostCurves(costs_of(message, copy, reduce)); },
             "message"_a, "copy"_a, "reduce"_a);
 
@@ -187,11 +187,11 @@ void register_simulate(nb::module_& module) {
             [](Network* self, Numbers node_of_rank, Numbers torus, Numbers below, Numbers uplinks,
                Numbers memory_of_rank) {
                 Network network;
-                network.place(std::move(node_of_rank.values));
-                network.memory_of_rank = std::move(memory_of_rank.values);
-                network.torus = std::move(torus.values);
-                network.below = std::move(below.values);
-                network.uplinks = std::move(uplinks.values);
+                network.place(std::move(node_of_rank));
+                network.memory_of_rank = std::move(memory_of_rank);
+                network.torus = std::move(torus);
+                network.below = std::move(below);
+                network.uplinks = std::move(uplinks);
                 if (!network.torus.empty()) network.kind = Network::Kind::torus;
                 if (!network.below.empty()) network.kind = Network::Kind::tree;
                 network.check();
@@ -295,14 +295,14 @@ void register_simulate(nb::module_& module) {
     module.def(
         "simulate",
         [](const nb::iterable& asked, const CostCurves& costs, const Ids& levels, const Network& network,
-           List<double> noise_s, std::uint64_t seed, bool by_class, bool trace,
+           std::vector<double> noise_s, std::uint64_t seed, bool by_class, bool trace,
            const std::tuple<double, double, std::size_t>& window, Bytes most_B) {
             const Phases phases(asked);
             expect_on(network, phases.ranks());
             Options options;
             options.domains = domains_of(levels, phases.ranks(), costs);
             options.network = network;
-            options.noise = noise_of(std::move(noise_s.values), seed, phases.ranks());
+            options.noise = noise_of(std::move(noise_s), seed, phases.ranks());
             options.by_class = by_class;
             options.trace = trace;
             std::tie(options.window.from_s, options.window.until_s, options.window.most) = window;

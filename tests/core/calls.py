@@ -28,6 +28,8 @@ from typing import Any, cast
 import numpy as np
 from tests import hostile
 
+from hockney.errors import RequestError
+
 MOST_B = 2**26
 """Memory of a simulation: what asks for more is refused before it takes it."""
 TERMS = 12
@@ -79,7 +81,7 @@ class Calls:
 
     def call(self, name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """The answer; None where the call is refused."""
-        faults = (self.core.TooLarge, self.core.GoalFault, self.core.TraceFault)
+        faults = (self.core.TooLarge, self.core.GoalFault, self.core.TraceFault, RequestError)
         refusals = (TypeError, ValueError, IndexError, OverflowError, *faults)
         try:
             answer = function(*arguments, **named)
@@ -165,8 +167,6 @@ class Calls:
             # A list and its elements outlive what they are of.
             assert [step.peer for step in steps] == [step.peer for step in schedule[rank].steps]
         self.call("count_steps", self.core.count_steps, *phase, self.dice.choice([0, 1, 10, 10**6, -1]))
-        for size in (self.collectives[collective].input_B, self.collectives[collective].output_B):
-            self.call("buffers", size, problem, rank)
         complaints = self.ask(collective, problem, schedule)
         assert complaints == [], (phase[:2], complaints)
         counts = self.core.count(schedule)
@@ -193,9 +193,6 @@ class Calls:
         schedule = self.call("generate", self.core.generate, *phase)
         self.call("generate_rank", self.core.generate_rank, *phase, 0)
         self.call("count_steps", self.core.count_steps, *phase, 1000)
-        collective = self.collectives[algorithm.collective]
-        for size in (collective.input_B, collective.output_B):
-            self.call("buffers", size, problem, 0)
         self.call("symmetric_classes", self.core.symmetric_classes, phase, self.maybe(0.5))
         self.simulate([phase], ranks=1, spoils=0)
         if schedule is not None and problem.ranks <= 16:
@@ -482,29 +479,6 @@ class Calls:
         samples = [self.dice.random() for _ in range(self.dice.choice([1, 2, 7, 100]))]
         self.call("median_interval", self.core.median_interval, self.spoiled(samples))
 
-    def vanishing(self, values: Sequence[Any]) -> list[Any]:
-        """A list of the values but one, in whose place is what empties the list while it is read."""
-        listed = list(values)
-        listed[self.dice.randrange(len(listed))] = Vanishing(listed)
-        return listed
-
-    def vanishing_lists(self) -> None:
-        """Lists, most of them in lists, that are empty before they are read to their end."""
-        core, numbers = self.core, [0, 1, 1]
-        self.call("median_interval", core.median_interval, self.vanishing(numbers))
-        self.call("Network", core.Network, node_of_rank=self.vanishing(numbers))
-        self.call("Step", core.Step, core.Kind.copy, after=self.vanishing(numbers))
-        curve = [[0.0, 1.0, 2.0], [0.0, 1e-6, 2e-6]]
-        spoiled = self.vanishing(curve) if self.maybe(0.3) else [self.vanishing(values) for values in curve]
-        self.call("CostCurves", core.CostCurves, [[spoiled] * TERMS], spoiled, spoiled)
-        asked = self.vanishing(["barrier", "tree", core.Problem(ranks=2)])
-        self.call("symmetric_classes", core.symmetric_classes, asked)
-        costs, named = self.surroundings(2, 0)
-        self.call("RecordedTrace", core.RecordedTrace, [asked], costs, **named)
-        pair = core.Regimes(np.array([0.0, 1.0]), np.ones(2), np.zeros(2))
-        self.call("Regimes.pieces", pair.pieces, [self.vanishing([0, 1])])
-        self.call("Regimes.pieces", pair.pieces, self.vanishing([(0, 0), (1, 1)]))
-
     def regimes(self) -> None:
         """A curve and its cut, then other cuts, of which most cover it."""
         count = self.dice.choice([1, 2, 3, 4, 7, 20])
@@ -538,7 +512,6 @@ class Calls:
         """Until so many calls of each kind were accepted."""
         every = [self.schedules, self.simulations, self.simulations, self.by_class, self.hostile_problems]
         every += [self.broken_schedules, self.traces, self.forgotten, self.statistics, self.regimes]
-        every += [self.vanishing_lists]
         while min(self.total(SIMULATE), self.total(SCHEDULE)) < accepted:
             for act in every:
                 act()
@@ -559,22 +532,6 @@ class Calls:
         lines.append(f"{'all':<28}{yes + no:>9,}{yes:>10,}{no:>9,}")
         lines.append(f"accepted: {self.total(SIMULATE):,} of simulate, {self.total(SCHEDULE):,} of schedules")
         return "\n".join(lines)
-
-
-@dataclass
-class Vanishing:
-    """A number that empties the list it is in while it is read, and fills the memory that the list gave back."""
-
-    of: list[Any]
-    taken: list[bytearray] = field(default_factory=list)
-
-    def __index__(self) -> int:
-        self.of.clear()
-        self.taken = [bytearray(b"\x01" * length) for length in range(15, 80, 8) for _ in range(50)]
-        return 1
-
-    def __float__(self) -> float:
-        return float(self.__index__())
 
 
 OF_EVERY_OBJECT = {*dir(object), "__new__"}
