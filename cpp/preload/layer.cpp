@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../runner/json.hpp"
+#include "begun.hpp"
 #include "channel.hpp"
 #include "kept.hpp"
 #include "library.hpp"
@@ -140,9 +141,8 @@ void begin_layer() {
                          lack.c_str());
         return;
     }
-    // A child by fork() is no rank: it has no part in what its parent notes. system(), popen(), posix_spawn()
-    // and vfork() ask no handlers.
-    pthread_atfork(nullptr, [] { ++forks; }, [] { trace::is_on = is_active = false; });
+    // A child by fork() is no rank: it has no part in what its parent notes.
+    pthread_atfork(nullptr, [] { note_begun(by_fork); }, [] { trace::is_on = is_active = false; });
     learn_types();
     Channel::open();
     if (settings().is_watching) {
@@ -150,6 +150,7 @@ void begin_layer() {
         trace::begin();
         trace::begin_events();
     }
+    expect_children();
     is_active = true;
 }
 

@@ -9,9 +9,6 @@ namespace hockney {
 // Whether calls are to be looked at: MPI is initialised, not finalised, and there is something to do.
 inline std::atomic<bool> is_active{false};
 
-// Processes that this one began while it was: by fork, as the C library is asked, and by MPI_Comm_spawn.
-inline std::atomic<long> forks{0}, spawns{0};
-
 void begin_layer();
 // Before MPI's own end, which was called there, on all ranks: writes the report.
 void end_layer(const void* site);

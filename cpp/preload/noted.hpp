@@ -229,7 +229,7 @@ struct Probes : Noted {
     Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, int* flag, MPI_Status*& status)
         : Probes(visit, from_rank, on, flag, status) {}
     void write(const trace::Visit& visit) const {
-        if (has_found != nullptr && *has_found == 0) return visit.poll();
+        if (has_found != nullptr && *has_found == 0) return visit.test();
         if (from == MPI_PROC_NULL) return visit.skip();
         const std::int64_t on = number(visit);
         if (on >= 0) trace::Event(kind, visit).add(on, got->MPI_SOURCE, trace::Signed{got->MPI_TAG});
@@ -263,7 +263,7 @@ class Completes : public Noted {
         keep(visit, count, requests, &statuses, count);
     }
     void write(const trace::Visit& visit) const {
-        if (flag_ != nullptr && *flag_ == 0) return visit.poll();
+        if (flag_ != nullptr && *flag_ == 0) return visit.test();
         write_completed(visit, static_cast<int>(handles().size()), nullptr);
     }
 
@@ -296,7 +296,7 @@ struct CompletesOne : Completes {
         flag_ = flag;
     }
     void write(const trace::Visit& visit) const {
-        if (flag_ != nullptr && *flag_ == 0) return visit.poll();
+        if (flag_ != nullptr && *flag_ == 0) return visit.test();
         write_completed(visit, *index == MPI_UNDEFINED ? 0 : 1, index);
     }
 
@@ -314,7 +314,7 @@ struct CompletesSome : Completes {
     void write(const trace::Visit& visit) const {
         const bool is_nothing = *completed == MPI_UNDEFINED;
         if (!is_waiting && is_nothing) return visit.skip();
-        if (!is_waiting && *completed == 0) return visit.poll();
+        if (!is_waiting && *completed == 0) return visit.test();
         write_completed(visit, is_nothing ? 0 : *completed, indices);
     }
 
@@ -343,9 +343,13 @@ struct FreesRequest : Noted {
 };
 // MPI_Request_get_status, which completes nothing: what is asked is waited for, or tested, later.
 struct Looks : Noted {
-    template <class... Arguments>
-    explicit Looks(const Arguments&...) {}
-    static void write(const trace::Visit& visit) { visit.poll(); }
+    Looks(const trace::Visit&, MPI_Request, const int* flag, MPI_Status*) : is_complete(flag) {}
+    void write(const trace::Visit& visit) const {
+        visit.test();
+        if (*is_complete != 0) visit.settle();
+    }
+
+    const int* is_complete;
 };
 struct Cancels : Noted {
     Cancels(const trace::Visit&, MPI_Request* request) : handle(*request) {}

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "channel.hpp"
@@ -21,7 +22,8 @@
 namespace hockney::trace {
 namespace {
 
-// A loop that polls takes less between two polls; more is computing.
+// A loop that waits takes less between two tests, more is computing; a test that finds nothing takes less,
+// more moves messages.
 constexpr std::int64_t poll_ns = 2000;
 // Vectors that are looked up: of more, the same one is written again.
 constexpr std::size_t most_vectors_B = std::size_t{16} << 20;
@@ -29,6 +31,18 @@ constexpr int calibrating_calls = 2000;
 
 struct Hash {
     std::size_t operator()(const std::vector<Bytes>& bytes) const { return hash_of(bytes); }
+};
+
+// What a loop did around tests that found nothing, and how long it took with the layer.
+struct Testing {
+    std::int64_t ns = 0, cpu_ns = 0, passed_ns = 0;
+};
+
+// Where it tested: what came up to the first time, and how many there were.
+struct Tested {
+    const void* site;
+    Testing before;
+    int times;
 };
 
 struct Recorder {
@@ -43,8 +57,13 @@ struct Recorder {
     bool is_fresh = true;
     std::int64_t last_end_ns = 0;
     std::int64_t carried_ns = 0, carried_cpu_ns = 0;
-    // In calls that wrote nothing, and between polls: it goes into the next call.
+    // In calls that wrote nothing, and between tests of a loop that waits: it goes into the next call.
     std::int64_t polled_ns = 0;
+    // Since the latest event; and where the program once went on though its tests found nothing: it does not
+    // wait there.
+    std::vector<Tested> tested;
+    Testing testing;
+    std::unordered_set<const void*> passed;
     // What was done once since the latest call.
     bool is_in_once = false;
     std::int64_t once_ns = 0, once_cpu_ns = 0;
@@ -90,9 +109,19 @@ void stop_for_want_of_room() {
     stop(limited);
 }
 
+// What the layer takes is off.
+std::int64_t without(std::int64_t time_ns, std::uint64_t overhead_ns) {
+    return std::max<std::int64_t>(0, time_ns - static_cast<std::int64_t>(overhead_ns));
+}
+
 }  // namespace
 
 Requests& requests() { return recorder->requests; }
+
+std::int64_t Visit::own_ns() const { return without(gap_ns_, recorder->file.header().overhead_wall_ns); }
+std::int64_t Visit::own_cpu_ns() const {
+    return without(gap_cpu_ns_, recorder->file.header().overhead_cpu_ns);
+}
 
 Visit::Visit(const char* name, const void* site) : name_(name), site_(site) {
     if (is_on.load(std::memory_order_relaxed)) {
@@ -142,21 +171,46 @@ Visit::~Visit() {
     if (is_threaded) busy.store(nullptr, std::memory_order_release);
 }
 
+void Visit::carry(std::int64_t more_ns) const {
+    recorder->carried_ns += own_ns() + more_ns;
+    recorder->carried_cpu_ns += own_cpu_ns() + more_ns;
+}
+
 void Visit::skip() const {
-    const Header& header = recorder->file.header();
-    const auto without = [](std::int64_t time, std::uint64_t overhead) {
-        return std::max<std::int64_t>(0, time - static_cast<std::int64_t>(overhead));
-    };
-    recorder->carried_ns += without(gap_ns_, header.overhead_wall_ns);
-    recorder->carried_cpu_ns += without(gap_cpu_ns_, header.overhead_cpu_ns);
+    carry(0);
     recorder->polled_ns += end_ns_ - start_ns_;
 }
 
-void Visit::poll() const {
-    const auto overhead_ns = static_cast<std::int64_t>(recorder->file.header().overhead_wall_ns);
-    if (gap_ns_ - overhead_ns >= poll_ns) return skip();
-    // All of it: what the layer takes makes no loop longer that waits for others.
-    recorder->polled_ns += gap_ns_ + goes_on_ns_ - start_ns_;
+void Visit::test() const {
+    Recorder& to = *recorder;
+    const std::int64_t inside_ns = end_ns_ - start_ns_, moving_ns = inside_ns < poll_ns ? 0 : inside_ns;
+    to.polled_ns += moving_ns;
+    if (own_ns() >= poll_ns) return carry(inside_ns - moving_ns);
+    to.testing.ns += own_ns() + inside_ns - moving_ns;
+    to.testing.cpu_ns += own_cpu_ns() + inside_ns - moving_ns;
+    to.testing.passed_ns += gap_ns_ + goes_on_ns_ - start_ns_ - moving_ns;
+    for (Tested& one : to.tested)
+        if (one.site == site_) {
+            ++one.times;
+            return;
+        }
+    to.tested.push_back({site_, to.testing, 1});
+}
+
+void Visit::settle() const {
+    Recorder& to = *recorder;
+    const Tested* waiting = nullptr;
+    for (const Tested& one : to.tested)
+        if (one.site == site_ && to.passed.count(site_) == 0) waiting = &one;
+    if (waiting == nullptr)
+        for (const Tested& one : to.tested)
+            if (one.times > 1) to.passed.insert(one.site);
+    const Testing& computing = waiting == nullptr ? to.testing : waiting->before;
+    to.carried_ns += computing.ns;
+    to.carried_cpu_ns += computing.cpu_ns;
+    to.polled_ns += to.testing.passed_ns - computing.passed_ns;
+    to.tested.clear();
+    to.testing = {};
 }
 
 Once::Once() : is_outermost_(is_on && depth > 0 && !recorder->is_in_once) {
@@ -200,6 +254,7 @@ Event::Event(Kind kind, const Visit& visit, std::size_t most_numbers) : kind_(ki
     }
     ++at_;
     const bool is_fresh = to.is_fresh;
+    if (!to.tested.empty()) visit.settle();
     add((is_fresh ? visit.gap_ns_ : 0) + to.carried_ns);
     if (to.has_cpu) add((is_fresh ? visit.gap_cpu_ns_ : 0) + to.carried_cpu_ns);
     // The time of a call that is no message is replayed: it stays its own.

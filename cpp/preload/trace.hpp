@@ -53,10 +53,12 @@ class Visit {
     bool is_traced() const { return is_traced_; }
     const char* name() const { return name_; }
     const void* site() const { return site_; }
-    // Nothing came of it: the time before it is that of what comes next, and its own is inside that; before a
-    // poll, too, where that was no more than a loop takes.
+    // Nothing came of it: the time before it is that of what comes next, and its own is inside that.
     void skip() const;
-    void poll() const;
+    // Found nothing, or what a test was for: where a loop tests until there is something, it waits; where it
+    // goes on without, its tests are its computing, with what they take.
+    void test() const;
+    void settle() const;
 
     std::int64_t gap_ns() const { return gap_ns_; }
     std::int64_t gap_cpu_ns() const { return gap_cpu_ns_; }
@@ -65,6 +67,11 @@ class Visit {
 
   private:
     friend class Event;
+    // Of the program before the call, and that with more as the computing of what comes next.
+    std::int64_t own_ns() const;
+    std::int64_t own_cpu_ns() const;
+    void carry(std::int64_t more_ns) const;
+
     const char* name_;
     const void* site_;
     bool is_entered_ = false, is_traced_ = false;

@@ -13,6 +13,7 @@
 
 #include "../runner/clock.hpp"
 #include "../runner/sync/global_clock.hpp"
+#include "begun.hpp"
 #include "layer.hpp"
 #include "library.hpp"
 #include "trace.hpp"
@@ -276,8 +277,7 @@ std::string Watched::end() {
     lines << "rank\t" << rank << '\t' << nanoseconds(end_s - begin_s) << '\n';
     if (const std::string unseen = library::unseen(); rank == 0 && !unseen.empty())
         lines << "unseen\t" << without_tabs(unseen) << '\n';
-    if (forks != 0) lines << "began\tfork()\t" << forks << '\n';
-    if (spawns != 0) lines << "began\tMPI_Comm_spawn\t" << spawns << '\n';
+    lines << begun();
     if (left_out != 0) lines << "left\t" << left_out << '\t' << left_out_ns << '\n';
     for (const auto& [place, watched] : watched_places) {
         const Notes& notes = *watched->notes_;

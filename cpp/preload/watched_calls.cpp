@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "begun.hpp"
 #include "channel.hpp"
 #include "layer.hpp"
 #include "library.hpp"
@@ -74,7 +75,7 @@ int pass_on(const char* name, Own own) {
     visit.enter();
     const int code = own();
     visit.leave();
-    if (std::strncmp(name, "MPI_Comm_spawn", std::strlen("MPI_Comm_spawn")) == 0) ++spawns;
+    if (std::strncmp(name, "MPI_Comm_spawn", std::strlen("MPI_Comm_spawn")) == 0) note_begun(by_mpi);
     if (visit.is_traced()) Noted::write_other(visit);
     return code;
 }

@@ -169,10 +169,10 @@ def _read(lines: Iterable[str]) -> _Notes:
             notes.unseen = words[0]
         elif kind == "began":
             calls = int(words[1])
-            if words[0] == "fork()":
-                notes.began[words[0]] += calls
-            else:  # All ranks of a communicator spawn together.
+            if words[0] == "MPI_Comm_spawn":  # All ranks of a communicator spawn together.
                 notes.began[words[0]] = max(notes.began[words[0]], calls)
+            else:
+                notes.began[words[0]] += calls
         elif kind == "left":
             notes.left_out_calls += int(words[0])
             notes.left_out_s += int(words[1]) * _S

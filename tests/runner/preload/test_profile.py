@@ -153,20 +153,26 @@ def test_calls_that_differ_between_ranks_say_nothing_of_waiting(caplog: pytest.L
     assert "1 of 3 kept calls were not the same on all ranks" in caplog.text
 
 
-FORKS = mpi_program(
-    "for (int i = 0; i < 3; ++i) {",
-    "  const pid_t child = fork();",
-    "  if (child == 0) _exit(0);",
-    "  waitpid(child, NULL, 0);",
-    "}",
-    before="#include <sys/wait.h>\n",
-)
+BEGUN = {
+    "pid_t child = fork(); if (child == 0) _exit(0); waitpid(child, NULL, 0);": "fork(): 2 calls",
+    'if (system("true") != 0) return 1;': "system(): 2 calls",
+    'pclose(popen("true", "r"));': "popen(): 2 calls",
+    'pid_t child; char* words[] = {"true", NULL};'
+    "if (posix_spawnp(&child, words[0], NULL, NULL, words, NULL)) return 1;"
+    "waitpid(child, NULL, 0);": "posix_spawn(): 2 calls",
+    'pid_t child = vfork(); if (child == 0) execl("/bin/true", "true", NULL); waitpid(child, NULL, 0);': (
+        "vfork() or clone(), at least: 2 calls"
+    ),
+}
+"""What a program begins processes by, and what is said of two ranks."""
 
 
 @pytest.mark.one_mpi
-def test_a_program_that_forks_is_named(mpi: Mpi, tmp_path: Path) -> None:
-    done = watched(mpi, tmp_path, 2, compiled(mpi, tmp_path, FORKS))[1]
-    assert "note: not seen are processes that the program began itself by fork(): 6 calls" in done.stderr
+@pytest.mark.parametrize("begins", BEGUN)
+def test_a_program_that_begins_processes_is_named(mpi: Mpi, tmp_path: Path, begins: str) -> None:
+    headers = "".join(f"#include <{name}.h>\n" for name in ("spawn", "sys/wait", "stdlib"))
+    done = watched(mpi, tmp_path, 2, compiled(mpi, tmp_path, mpi_program(begins, before=headers)))[1]
+    assert f"not seen are processes that the program began itself by {BEGUN[begins]}" in done.stderr
 
 
 @pytest.mark.one_mpi

@@ -153,6 +153,23 @@ static void polls(void) {
     }
 }
 
+/* What comes is asked for only after a thousand tests, each after a microsecond of computing. */
+static void passes(void) {
+    int is_over;
+    if (rank == 0) {
+        for (int of = 1; of < ranks; ++of) MPI_Recv(into, 1, MPI_BYTE, of, 9, WORLD, NO_STATUS);
+        for (int to = 1; to < ranks; ++to) MPI_Send(from, 10, MPI_BYTE, to, 1, WORLD);
+        return;
+    }
+    MPI_Irecv(into, 10, MPI_BYTE, 0, 1, WORLD, requests);
+    for (int step = 0; step < 1000; ++step) {
+        compute(1e-6);
+        MPI_Test(requests, &is_over, NO_STATUS);
+    }
+    MPI_Send(from, 1, MPI_BYTE, 0, 9, WORLD);
+    MPI_Wait(requests, NO_STATUS);
+}
+
 static void collectives(void) {
     MPI_Barrier(WORLD);
     MPI_Bcast(from, 100, MPI_BYTE, 1, WORLD);
@@ -350,7 +367,8 @@ int main(int argc, char** argv) {
         const char* name;
         void (*run)(void);
     } parts[] = {{"messages", messages},       {"later", later},       {"failing", failing}, {"persistent", persistent},
-                 {"probes", probes},           {"polls", polls},       {"collectives", collectives},
+                 {"probes", probes},           {"polls", polls},       {"passes", passes},
+                 {"collectives", collectives},
                  {"non_blocking", non_blocking}, {"neighbours", neighbours}, {"communicators", communicators},
                  {"others", others}, {"large", large},           {"threads", threads},   {"in_turn", in_turn},
                  {"killed", killed},           {"many", many},         {"computes", computes}};

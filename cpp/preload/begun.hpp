@@ -1,0 +1,16 @@
+// Processes that the program begins while MPI is initialised: they are not seen.
+#pragma once
+
+#include <string>
+
+namespace hockney {
+
+enum Beginning { by_fork, by_mpi, by_system, by_popen, by_posix_spawn, beginnings };
+
+void note_begun(Beginning how);
+// What came before was none of the program's.
+void expect_children();
+// A line of notes for each kind that there was.
+std::string begun();
+
+}  // namespace hockney
