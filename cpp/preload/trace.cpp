@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -319,10 +321,12 @@ std::uint64_t vector_number(const std::vector<Bytes>& bytes) {
 
 namespace {
 
-// Whether there are more ranks on this host than processors that they may use.
+// Whether there are more ranks on this machine, of whatever containers, than processors that they may use.
 bool shares_cores() {
     MPI_Comm host = MPI_COMM_NULL;
-    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    PMPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(std::hash<std::string>{}(boot) >> 33U), 0, &host);
     std::array<unsigned long, 128> mask{};
     int ranks = 1, processors = 0;
     PMPI_Comm_size(host, &ranks);
