@@ -1,22 +1,18 @@
 #include "trace.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "channel.hpp"
 #include "library.hpp"
+#include "loop.hpp"
 #include "settings.hpp"
 #include "thread_clock.hpp"
 #include "trace_file.hpp"
@@ -36,18 +32,6 @@ struct Hash {
     std::size_t operator()(const std::vector<Bytes>& bytes) const { return hash_of(bytes); }
 };
 
-// What a loop did around tests that found nothing, and how long it took with the layer.
-struct Testing {
-    std::int64_t ns = 0, cpu_ns = 0, passed_ns = 0;
-};
-
-// Where it tested: what came up to the first time, and how many there were.
-struct Tested {
-    const void* site;
-    Testing before;
-    int times;
-};
-
 struct Recorder {
     Recorder(const std::string& path, const Header& header)
         : file(path, header.ranks != 0 ? settings().trace_limit_B / header.ranks : 0, header),
@@ -62,11 +46,7 @@ struct Recorder {
     std::int64_t carried_ns = 0, carried_cpu_ns = 0;
     // In calls that wrote nothing, and between tests of a loop that waits: it goes into the next call.
     std::int64_t polled_ns = 0;
-    // Since the latest event; and where the program once went on though its tests found nothing: it does not
-    // wait there.
-    std::vector<Tested> tested;
-    Testing testing;
-    std::unordered_set<const void*> passed;
+    Loop loop;
     // What was done once since the latest call.
     bool is_in_once = false;
     std::int64_t once_ns = 0, once_cpu_ns = 0;
@@ -192,31 +172,15 @@ void Visit::test() const {
                        moving_ns = inside_ns < poll_ns ? 0 : inside_ns;
     to.polled_ns += moving_ns;
     if (own_ns() >= poll_ns) return carry(inside_ns - moving_ns);
-    to.testing.ns += own_ns() + inside_ns - moving_ns;
-    to.testing.cpu_ns += own_cpu_ns() + inside_ns - moving_ns;
-    to.testing.passed_ns += gap_ns_ + goes_on_ns_ - start_ns_ - moving_ns;
-    for (Tested& one : to.tested)
-        if (one.site == site_) {
-            ++one.times;
-            return;
-        }
-    to.tested.push_back({site_, to.testing, 1});
+    to.loop.add(site_, {own_ns() + inside_ns - moving_ns, own_cpu_ns() + inside_ns - moving_ns,
+                        gap_ns_ + goes_on_ns_ - start_ns_ - moving_ns});
 }
 
 void Visit::settle() const {
-    Recorder& to = *recorder;
-    const Tested* waiting = nullptr;
-    for (const Tested& one : to.tested)
-        if (one.site == site_ && to.passed.count(site_) == 0) waiting = &one;
-    if (waiting == nullptr)
-        for (const Tested& one : to.tested)
-            if (one.times > 1) to.passed.insert(one.site);
-    const Testing& computing = waiting == nullptr ? to.testing : waiting->before;
-    to.carried_ns += computing.ns;
-    to.carried_cpu_ns += computing.cpu_ns;
-    to.polled_ns += to.testing.passed_ns - computing.passed_ns;
-    to.tested.clear();
-    to.testing = {};
+    const Loop::Time all = recorder->loop.all(), computing = recorder->loop.end(site_);
+    recorder->carried_ns += computing.ns;
+    recorder->carried_cpu_ns += computing.cpu_ns;
+    recorder->polled_ns += all.passed_ns - computing.passed_ns;
 }
 
 Once::Once() : is_outermost_(is_on && depth > 0 && !recorder->is_in_once) {
@@ -260,7 +224,7 @@ Event::Event(Kind kind, const Visit& visit, std::size_t most_numbers) : kind_(ki
     }
     ++at_;
     const bool is_fresh = to.is_fresh;
-    if (!to.tested.empty()) visit.settle();
+    if (!to.loop.is_empty()) visit.settle();
     add((is_fresh ? visit.gap_ns_ : 0) + to.carried_ns);
     if (to.has_cpu) add((is_fresh ? visit.gap_cpu_ns_ : 0) + to.carried_cpu_ns);
     // The time of a call that is no message is replayed: it stays its own.
@@ -324,24 +288,6 @@ std::uint64_t vector_number(const std::vector<Bytes>& bytes) {
 }
 
 namespace {
-
-// Whether there are more ranks on this machine, of whatever containers, than processors that they may use.
-bool shares_cores() {
-    MPI_Comm host = MPI_COMM_NULL;
-    std::string boot;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-    PMPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(std::hash<std::string>{}(boot) >> 33U), 0, &host);
-    std::array<unsigned long, 128> mask{};
-    int ranks = 1, processors = 0;
-    PMPI_Comm_size(host, &ranks);
-    const bool is_known = sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) == 0;
-    if (!is_known) mask.fill(0);
-    library::Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_UNSIGNED_LONG, MPI_BOR,
-                       host);
-    PMPI_Comm_free(&host);
-    for (const unsigned long part : mask) processors += __builtin_popcountl(part);
-    return processors != 0 && ranks > processors;
-}
 
 std::uint64_t median_of(std::vector<std::int64_t>& times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);

@@ -146,6 +146,10 @@ inline std::size_t hash_of(const std::vector<std::int64_t>& numbers) {
 // The ranks of a group in the world; false where some are not there.
 bool world_ranks(MPI_Group group, std::vector<int>& there);
 
+// Whether there are more ranks on this machine, in whatever containers, than processors that they may use; on
+// all ranks.
+bool shares_cores();
+
 // Numbers of what is defined, now if it is not yet.
 std::uint64_t site_number(const void* site);
 std::uint64_t name_number(const char* name);

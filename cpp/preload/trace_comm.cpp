@@ -1,9 +1,16 @@
 // Communicators in a trace: who is in them, and what tells those of the same ranks apart.
+#include <sched.h>
+
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <functional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "channel.hpp"
+#include "library.hpp"
 #include "trace.hpp"
 
 namespace hockney::trace {
@@ -19,6 +26,23 @@ bool world_ranks(MPI_Group group, std::vector<int>& there) {
     PMPI_Group_translate_ranks(group, size, here.data(), world, there.data());
     PMPI_Group_free(&world);
     return std::none_of(there.begin(), there.end(), [](int rank) { return rank < 0; });
+}
+
+bool shares_cores() {
+    MPI_Comm host = MPI_COMM_NULL;
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    PMPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(std::hash<std::string>{}(boot) >> 33U), 0, &host);
+    std::array<unsigned long, 128> mask{};
+    int ranks = 1, processors = 0;
+    PMPI_Comm_size(host, &ranks);
+    const bool is_known = sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) == 0;
+    if (!is_known) mask.fill(0);
+    library::Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_UNSIGNED_LONG, MPI_BOR,
+                       host);
+    PMPI_Comm_free(&host);
+    for (const unsigned long part : mask) processors += __builtin_popcountl(part);
+    return processors != 0 && ranks > processors;
 }
 
 namespace {

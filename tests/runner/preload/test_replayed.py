@@ -13,12 +13,13 @@ PARTS = (
     "persistent",
     "probes",
     "polls",
+    "passes",
     "non_blocking",
     "neighbours",
     "communicators",
     "others",
 )
-ALL_ARRIVE = {"messages", "probes", "polls"}
+ALL_ARRIVE = {"messages", "probes", "polls", "passes"}
 """Nothing is cancelled or fails."""
 
 
@@ -34,6 +35,13 @@ def test_a_program_is_replayed_to_its_end(kept: Kept, part: str) -> None:
         # Of MPI_Sendrecv the partner is -1 where nothing is sent.
         exchanged = sum(event.kind == "sendrecv" and event.said[1] != -1 for event in events)
         assert said["messages"] == exchanged + sum(event.kind in ("send", "isend") for event in events)
+
+
+def test_tests_that_a_program_passes_are_its_computing(kept: Kept) -> None:
+    """A loop that goes on though its tests find nothing waits for nothing."""
+    for one in kept("passes")[0][1:]:
+        assert [event.kind for event in one.events] == ["irecv", "send", "wait", "finalize"]
+        assert one.events[1].gap_ns > 0.9e6
 
 
 def test_collectives_take_the_librarys_algorithms(kept: Kept) -> None:
