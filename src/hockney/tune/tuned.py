@@ -182,13 +182,13 @@ class TunedRule(Rule):
     @classmethod
     def of(cls, rule: Rule, choice: ChosenRules) -> TunedRule:
         """The same rule, and what it gains."""
-        own = cls(**vars(rule) | {"gain": None, "basis": None})
+        own = cls(**vars(_with_gain(replace(rule, gain=None, basis=None), choice)))
         of_it = [decision for decision in choice.decisions if _fitting([rule], decision)]
         if not of_it:
             return own
-        gain, low, high = _mean_gain(of_it)
+        _, low, high = _mean_gain(of_it)
         by = ", ".join(dict.fromkeys(ASSUMED if each.is_assumed else each.cell.origin for each in of_it))
-        return replace(own, cells=len(of_it), gain=gain, gain_low=low, gain_high=high, interval_by=by)
+        return replace(own, cells=len(of_it), gain_low=low, gain_high=high, interval_by=by)
 
 
 @dataclass(frozen=True)
