@@ -20,7 +20,7 @@ from hockney.predict.decisions.base import decisions_for
 from hockney.predict.place import LOCALITIES, place_of
 from hockney.predict.points import points
 from hockney.predict.procedures import ProcedureRun
-from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
+from hockney.predict.scenario import MOST_STEPS, STATISTICS, Scenario, Scenarios, expected_steps
 from hockney.records.defaults import Defaults, Seen, WatchedCell
 
 OPEN_MPI = "Open MPI 4.1.5"
@@ -278,3 +278,17 @@ def test_longer_vectors_take_as_many_steps_where_nothing_is_cut_into_segments() 
         calls = [Problem(ranks=ranks, bytes=least_B + more, element_B=element_B) for more in (0, 4, 3 * least_B)]
         counts = {_core.count_steps(*called, call, 10**9) for call in calls if not _core.refusal(*called, call)}
         assert len(counts) <= 1, called
+
+
+@pytest.mark.parametrize(
+    ("operation", "algorithm"), [("alltoall", "pairwise"), ("alltoall", "bruck"), ("bcast", "binomial")]
+)
+def test_the_steps_expected_of_a_default_are_those_of_its_schedules(operation: str, algorithm: str) -> None:
+    """Within a factor of two for an alltoall; a tree stands with its barrier for four passes, whoever sends."""
+    ranks = [64, 256]
+    expected = expected_steps(pd.DataFrame({"ranks": ranks}), operation)
+    counted = [
+        _core.count_steps(operation, algorithm, Problem(ranks=count, bytes=8), MOST_STEPS) for count in ranks
+    ]
+    passes = 1 if operation == "alltoall" else 4 * np.log2(ranks)
+    assert np.abs(np.log2(expected / (counted * passes))).max() <= 1

@@ -155,7 +155,7 @@ def evaluate(
     so_far: dict[str, float] = {}
     kept, sampled = np.ones(len(unseen), dtype=np.bool_), list[str]()
     tell = logging.getLogger(__name__).warning
-    if is_long := (whole_s := _most_s(learn, unseen, chosen)) > LONG_S:
+    if is_long := (whole_s := _most_s(learn, unseen, chosen, operation)) > LONG_S:
         tell("note: this takes up to %s, twice that to identify a default", format_duration(whole_s))
     for name, fit in sorted(chosen.items(), key=lambda pair: pair[0] in LAST and LAST.index(pair[0]) + 1):
         least = min(so_far, key=lambda other: so_far[other], default="")
@@ -207,9 +207,9 @@ def evaluate(
     return EvaluatedPoints(unseen, predictions, result)
 
 
-def _most_s(learn: pd.DataFrame, unseen: pd.DataFrame, names: Collection[str]) -> float:
+def _most_s(learn: pd.DataFrame, unseen: pd.DataFrame, names: Collection[str], operation: str) -> float:
     """About how long all takes at most."""
-    trained, tested = (float(expected_steps(part).sum()) for part in (learn, unseen))
+    trained, tested = (float(expected_steps(part, operation).sum()) for part in (learn, unseen))
     simulated = 4 * min(trained, 10_000_000) + min(tested, MOST_STEPS)
     points_s = (len(learn) + len(unseen)) / _POINTS_PER_S
     return points_s + (simulated / _STEPS_PER_S + points_s if ANSWER in names else 0.0)

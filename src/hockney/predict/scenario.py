@@ -193,10 +193,12 @@ def _or_refusal(make: Callable[Given, Done]) -> Callable[Given, Done | RequestEr
     return made
 
 
-def expected_steps(points: pd.DataFrame) -> Array:
-    """About how many steps a point takes, shape (n,): a tree, a barrier, and the tree again, not counted."""
+def expected_steps(points: pd.DataFrame, operation: str) -> Array:
+    """About how many steps a point takes, shape (n,), not counted: a tree, a barrier and the tree again, or of an
+    alltoall a message between any two ranks."""
     ranks = points["ranks"].to_numpy(np.float64)
-    return np.asarray(np.minimum(8 * ranks * np.log2(ranks + 1), MOST_STEPS))
+    each = ranks if operation == "alltoall" else 4 * np.log2(ranks + 1)
+    return np.asarray(np.minimum(2 * ranks * each, MOST_STEPS))
 
 
 @lru_cache(maxsize=65536)

@@ -1,10 +1,15 @@
-"""The points of a measured collective, and the cheapest ranges of ranks and sizes with terms of their own."""
+"""The points of a measured collective, and the cheapest ranges of ranks and sizes with terms of their own.
+
+Ranges are cut by dynamic programming from the first place on (Bellman and Roth, J. Am. Stat. Assoc. 64, 1969): the
+best cuts are found exactly.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +19,13 @@ from hockney.models.collectives.base import counted
 from hockney.models.collectives.candidates import COLUMNS, GENERIC, NAMES, candidates
 from hockney.models.collectives.closed_form import closed_form
 from hockney.models.collectives.expression import FormulaCall
-from hockney.models.collectives.tiling import cheapest, explained, ranges
 from hockney.statistics import Array, nonnegative_least_squares
 
+MOST_PIECES = 4
+"""Ranges of n with terms of their own, and of P."""
+_USED = range(1, MOST_PIECES + 1)
+_SINGULAR = 1e-9
+"""The least pivot of scaled products of terms that the points tell apart."""
 LEAST_SIZES, LEAST_RANKS = 2, 3
 """Sizes and numbers of ranks of a range."""
 MOST_ENDS, MOST_SIZE_ENDS = 12, 24
@@ -194,3 +203,60 @@ class Problem:
             rows = self.rows(piece)
             time_s[rows] = self.design[rows][:, piece.columns] @ value
         return time_s
+
+
+def ranges(count: int, least: int, ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Every range of at least `least` of `count` places that may be a piece, (ranges, 2).
+
+    What is left on either side must be a piece as well.
+    """
+    inner = [end for end in ends.tolist() if least <= end <= count - least]
+    pairs = [pair for pair in combinations([0, *inner, count], 2) if pair[1] - pair[0] >= min(least, count)]
+    return np.array(pairs, dtype=np.intp)
+
+
+def explained(normal: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The share of the last column's square that the others explain, and whether all coefficients are positive.
+
+    `normal` (n + 1, n + 1, ranges) are products of scaled columns. Gauss's elimination, of all ranges at once.
+    """
+    size = normal.shape[0] - 1
+    fits = np.ones(normal.shape[2], dtype=np.bool_)
+    for pivot in range(size):
+        fits &= normal[pivot, pivot] > _SINGULAR
+        normal[pivot] /= np.where(fits, normal[pivot, pivot], 1.0)
+        for other in range(size + 1):
+            if other != pivot:
+                normal[other, pivot + 1 :] -= normal[other, pivot] * normal[pivot, pivot + 1 :]
+    fits &= (normal[:size, size] > 0).all(axis=0)
+    return 1 - np.maximum(normal[size, size], 0.0), fits
+
+
+def cheapest(ranges: NDArray[np.intp], count: int, cost: Array) -> tuple[Array, Callable[[int], list[int]]]:
+    """At most `MOST_PIECES` ranges that tile `count` places, with the least sum of `cost` (ranges, others).
+
+    The sums (others,), and a function from one of the others to the places of its ranges.
+    """
+    best: dict[tuple[int, int], tuple[Array, NDArray[np.intp]]] = {}
+    nothing = np.zeros(cost.shape[1])
+    for place in np.argsort(ranges[:, 1], kind="stable"):
+        first, end = ranges[place].tolist()
+        for used in range(MOST_PIECES):
+            before = nothing if (first, used) == (0, 0) else best.get((first, used), (None,))[0]
+            if before is None:
+                continue
+            sums, back = best.setdefault(
+                (end, used + 1), (np.full(nothing.shape, np.inf), np.zeros(nothing.shape, np.intp))
+            )
+            better = before + cost[place] < sums
+            sums[better], back[better] = (before + cost[place])[better], place
+    whole = np.array([best[count, used][0] if (count, used) in best else nothing + np.inf for used in _USED])
+
+    def chosen(other: int) -> list[int]:
+        end, used, places = count, _USED[int(whole[:, other].argmin())], []
+        while end > 0:
+            places.append(int(best[end, used][1][other]))
+            end, used = int(ranges[places[-1], 0]), used - 1
+        return places[::-1]
+
+    return whole.min(axis=0), chosen
