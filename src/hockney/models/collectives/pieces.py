@@ -1,7 +1,7 @@
 """The points of a measured collective, and the cheapest ranges of ranks and sizes with terms of their own.
 
-Ranges are cut by dynamic programming from the first place on (Bellman and Roth, J. Am. Stat. Assoc. 64, 1969): the
-best cuts are found exactly.
+Ranges are cut by dynamic programming, which finds the best cuts exactly (Bellman and Roth,
+J. Am. Stat. Assoc. 64, 1969).
 """
 
 from __future__ import annotations
