@@ -157,26 +157,6 @@ def move_folder(path: Path, to: Path, hint: str = _HINT) -> None:
         path.rename(to)
 
 
-@contextlib.contextmanager
-def replacing_folder(path: Path, hint: str = _HINT) -> Iterator[Path]:
-    """A new folder beside `path`, which takes its place once the block has ended; none is left where that fails.
-
-    An empty `path` gives it its rights; NotWritten where there is anything else. A kill leaves `.hockney-…`.
-    """
-    # The list of verbs does without it.
-    from tempfile import TemporaryDirectory
-
-    target = path.resolve()
-    make_folder(target.parent, hint)
-    with _naming(path, hint), TemporaryDirectory(prefix=".hockney-", dir=target.parent) as name:
-        beside = Path(name, target.name)
-        beside.mkdir()
-        if target.is_dir():
-            beside.chmod(target.stat().st_mode)
-        yield beside
-        beside.rename(target)
-
-
 def make_folder(path: Path, hint: str = _HINT) -> None:
     """Make a folder and those above it, unless it is there; NotWritten where that fails."""
     with _naming(path, hint):

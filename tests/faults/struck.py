@@ -1,6 +1,6 @@
 """`hockney …` that a signal meets at a step of writing a folder, as `Strikes` asks for on standard input.
 
-A step is a file that is made or moved in the folder beside it, or the move of that, from 1; where there are fewer
+A step is a file of the folder that is made or moved, or its mark that is removed, from 1; where there are fewer
 steps nothing happens. Each line, of JSON, is a run in a process of its own: the step, the signal, the folder and
 the words. It is answered by the exit code, as subprocess has it, and what was written to standard error.
 """
@@ -21,6 +21,7 @@ from tests.docs.warm import code_of, load_everything
 from tests.factories import not_none
 
 from hockney.cli import main
+from hockney.records.folder import UNFINISHED
 from hockney.terminal.signals import ENDING
 
 
@@ -46,13 +47,13 @@ class Strikes:
 
 
 def _is_step(folder: Path, event: str, arguments: tuple[Any, ...]) -> bool:
-    if event not in ("open", "os.rename") or not isinstance(arguments[0], (str, os.PathLike)):
+    if event not in ("open", "os.rename", "os.remove") or not isinstance(arguments[0], (str, os.PathLike)):
         return False
     path = Path(arguments[0]).absolute()
-    is_beside = any(
-        above.parent == folder.parent and above.name.startswith(".hockney-") for above in path.parents
-    )
-    return is_beside and (event == "os.rename" or bool(arguments[-1] & os.O_CREAT))
+    if path.parent != folder:
+        return False
+    makes, removes = event == "open" and arguments[-1] & os.O_CREAT, event == "os.remove"
+    return bool(makes) or event == "os.rename" or (removes and path.name == UNFINISHED)
 
 
 def _run(step: int, number: int, folder: str, argv: list[str]) -> NoReturn:

@@ -35,7 +35,7 @@ from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
 from hockney.records.app_rows import joined
 from hockney.records.columns import RECORD, STATED, RecordColumns, codes, prefixed, words
-from hockney.records.folder import COLUMNS, PLAN, RECORDS, Campaign
+from hockney.records.folder import COLUMNS, PLAN, RECORDS, Campaign, Unfinished
 from hockney.records.journal import LaunchLine, StoredPlan
 
 MANY = 100_000
@@ -365,14 +365,15 @@ def write(
         imported=[str(file.path) for file in collection.files],
         given={name: value for name, value in given.model_dump().items() if value},
     )
-    with Campaign.whole(folder, plan) as campaign:
+    mark = Unfinished(verb="import", sources=[reading.printable(file.path) for file in collection.files])
+    with Campaign.whole(folder, mark, plan) as campaign:
         launches = [
             _launch(file, len(records) + len(file.content.apps)) for file, records in collection.by_file()
         ]
         campaign.append_all(launches)
         if len(collection.records):
             if len(collection.records) >= MANY and collection.records.is_plain:
-                collection.records.write(campaign.path / COLUMNS)
+                collection.records.write(folder / COLUMNS)
             else:
                 campaign.append_lines(collection.records.lines())
             table.write(table.from_imported(collection.records, launches, as_text=False), campaign.table)

@@ -12,6 +12,7 @@
     ended.json       how the last run of `hockney measure` ended
     jobs/            scripts of jobs, and which were submitted (`hockney.batch.jobs`)
     parts/JOB/       the same files again, written by one job of a batch system, with its copy of the plan
+    .hockney-unfinished   there while an import or a merge writes the folder: the verb and its sources
 
 Only whole lines are appended, so a process killed at any instant loses at most the line in flight. A damaged
 line is reported and left where it is; all others are read. A job writes into its own part alone, and every reader
@@ -24,9 +25,9 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from hockney import reading, writing
 from hockney.errors import RequestError
@@ -52,6 +53,7 @@ PARTS = "parts"
 JOBS = "jobs"
 ENDED = "ended.json"
 LOCK = ".lock"
+UNFINISHED = ".hockney-unfinished"
 MEASURED = (RECORDS, COLUMNS, APPS, EFFECTS)
 JOURNALS = (*MEASURED, LAUNCHES)
 CONTENT = (*JOURNALS, FAILURES, TABLE, TABLE_OF_COLUMNS, PLAN)
@@ -70,6 +72,17 @@ Dated = TypeVar("Dated", Record, AppRecord, EffectRecord, LaunchLine, FailureLin
 def beside(measured: Path, name: str) -> Path:
     """Where a file about a campaign or table lies: in the folder, or beside the table by the table's own name."""
     return measured / name if measured.is_dir() else measured.with_name(f"{measured.name.split('.')[0]}-{name}")
+
+
+class Unfinished(BaseModel, extra="forbid", frozen=True):
+    """What the mark of a folder that is being written says: by which verb, and from what."""
+
+    verb: Literal["import", "merge"]
+    sources: list[str]
+
+
+_IN_PLAN = {"import": "imported", "merge": "merged"}
+"""What a plan has that the verb wrote, and no other plan."""
 
 
 class Campaign:
@@ -103,7 +116,9 @@ class Campaign:
         campaign of the same plan is joined; RequestError where the folder has another.
         """
         stored = StoredPlan.of(plan)
-        if not (part and (path / PLAN).is_file()):
+        if part and (path / PLAN).is_file():
+            _expect_finished(path)
+        else:
             cls.expect_new(path)
             writing.make_folder(path, "choose another folder")
             cls._begun(path, stored)
@@ -115,6 +130,7 @@ class Campaign:
     @staticmethod
     def expect_new(path: Path) -> None:
         """RequestError where a new campaign would be in the way of what is there."""
+        _expect_finished(path)
         _expect_none(path, (*JOURNALS, TABLE, TABLE_OF_COLUMNS, PARTS, JOBS))
 
     @classmethod
@@ -124,22 +140,37 @@ class Campaign:
 
     @classmethod
     @contextlib.contextmanager
-    def whole(cls, path: Path, plan: StoredPlan) -> Iterator[Campaign]:
-        """A new campaign that the block writes, and that stands in `path` once the block has ended.
+    def whole(cls, path: Path, mark: Unfinished, plan: StoredPlan) -> Iterator[Campaign]:
+        """A new campaign that the block writes, and that can be opened only once the block has ended.
 
-        RequestError where `path` holds anything.
+        Nothing of it is left where the block fails; what a kill leaves is replaced by the next such block.
+        RequestError where any file of a campaign's names is already there, or another process writes: what this
+        block removes when it fails must be its own.
         """
-        _expect_none(path, CONTENT)
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise RequestError(f"{path} is not empty", "choose another folder; nothing in it was changed")
-        with writing.replacing_folder(path, "choose another folder") as beside:
-            campaign = cls._begun(beside, plan)
-            yield campaign
-        campaign.path = campaign.own = path
+        if _mark(path) is None:
+            _expect_none(path, CONTENT)
+        there_before = path.exists()
+        writing.make_folder(path, "choose another folder")
+        with cls(path).locked():
+            # Another process may have ended in between.
+            if _mark(path) is not None:
+                _remove(path, CONTENT)
+            _expect_none(path, CONTENT)
+            try:
+                writing.replace(path / UNFINISHED, mark.model_dump_json() + "\n")
+                yield cls._begun(path, plan)
+                (path / UNFINISHED).unlink()
+            except BaseException:
+                _remove(path, (*CONTENT, UNFINISHED, LOCK))
+                if not there_before:
+                    with contextlib.suppress(OSError):
+                        path.rmdir()
+                raise
 
     @classmethod
     def open(cls, path: Path, part: str = "") -> Campaign:
-        """RequestError where `path` is no campaign folder, or has parts of different plans."""
+        """RequestError where `path` is no campaign folder, or not whole, or has parts of different plans."""
+        _expect_finished(path)
         if not any((path / name).is_file() for name in (*MEASURED, PLAN)):
             hint = "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`"
             if (path / "campaign" / PLAN).is_file():
@@ -296,3 +327,45 @@ def _expect_none(path: Path, names: Iterable[str]) -> None:
         raise RequestError(
             f"{path} already holds {', '.join(present)}", "choose another folder; nothing in it was changed"
         )
+
+
+def _expect_finished(path: Path) -> None:
+    if (mark := _mark(path)) is not None:
+        sources = ", ".join(mark.sources[:3]) + (" …" if len(mark.sources) > 3 else "")
+        raise RequestError(
+            f"{path} is not whole: `hockney {mark.verb}` of {sources} is writing it, or was ended in the middle",
+            f"if none runs any more, give the same `hockney {mark.verb}` again: it begins anew",
+        )
+
+
+def _mark(path: Path) -> Unfinished | None:
+    """What the mark in the folder says, None where there is none.
+
+    RequestError where an import or a merge cannot have left it: what else is there would be taken for its own.
+    """
+    file = path / UNFINISHED
+    if not os.path.lexists(file):
+        return None
+    try:
+        mark = Unfinished.model_validate_json(reading.content(file, within=path))
+    except reading.Absent:
+        return None  # The import or the merge has ended in between.
+    except (ValidationError, RequestError):
+        mark = None
+    try:
+        plan = Campaign(path).plan()
+    except RequestError:
+        mark = None
+    if mark is None or (plan != StoredPlan() and _IN_PLAN[mark.verb] not in plan.model_fields_set):
+        raise RequestError(
+            f"{file} says that an import or a merge is writing the folder, but none can have left it so",
+            f"keep what you need of {path}, and import or merge into another folder; a campaign that was "
+            "measured is whole without that file",
+        )
+    return mark
+
+
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        with contextlib.suppress(OSError):
+            (folder / name).unlink()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
 from hockney.errors import RequestError
+from hockney.reading import printable
 from hockney.records import table
 from hockney.records.columns import POINT
 from hockney.records.contents import Contents, contents_of
 from hockney.records.effect_record import EffectRecord
-from hockney.records.folder import Campaign
+from hockney.records.folder import Campaign, Unfinished
 from hockney.records.journal import LaunchLine, StoredPlan
 from hockney.records.record import Record
 
@@ -38,7 +38,8 @@ def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = 
         if not any(held):
             raise RequestError(f"{campaign.path} holds no records", "leave it out")
     plan = StoredPlan(merged=[{"from": str(c.path), "plan": c.plan().as_said()} for c in opened])
-    with Campaign.whole(target, plan) as target_campaign:
+    mark = Unfinished(verb="merge", sources=[printable(path) for path in sources])
+    with Campaign.whole(target, mark, plan) as target_campaign:
         launches: dict[str, LaunchLine] = {}
         for launch in (launch for campaign in opened for launch in campaign.launches()):
             launches.setdefault(launch.id, launch)
@@ -54,7 +55,7 @@ def merge(sources: Sequence[Path], target: Path, at_end: Callable[[], object] = 
         contents = contents_of(target_campaign)
         table.write(contents.frame, target_campaign.table)
         at_end()
-    return replace(contents, path=target)
+    return contents
 
 
 def _numbered_on(

@@ -20,7 +20,7 @@ from hockney.machine.file import Machine, save
 from hockney.machine.locality import read
 from hockney.machine.system import System
 from hockney.records.contents import Contents
-from hockney.records.folder import MEASURED, PARTS, PLAN, Campaign
+from hockney.records.folder import MEASURED, PARTS, PLAN, UNFINISHED, Campaign
 from hockney.records.merge import merge
 from hockney.report.make import card, make, write_html
 from hockney.report.marks import Peak
@@ -65,7 +65,7 @@ def imported(
     for place in (source, source / CAMPAIGN):
         # Jobs leave parts in the folders of campaigns and of studies.
         is_of_jobs = (place / PARTS).is_dir() and (place / PLAN).is_file()
-        if is_of_jobs or any((place / name).is_file() for name in MEASURED):
+        if is_of_jobs or any((place / name).is_file() for name in (*MEASURED, UNFINISHED)):
             yield read(place, systems), []
             return
     target = folder / CAMPAIGN
