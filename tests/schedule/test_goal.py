@@ -125,7 +125,7 @@ def test_irequires_is_after_the_start(read: Read) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is empty"),
+        ("", "num_ranks N"),
         ("num_ranks 0", "0 ranks"),
         ("num_ranks 2\nrank 1 {", "line 2"),
         ("num_ranks 1\nrank 0 {\na: calc 1\na: calc 2\n}", "two operations a"),
