@@ -1,5 +1,8 @@
 #include "recording.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +40,29 @@ std::string shown(const std::uint8_t* first, const std::uint8_t* end) {
     return text;
 }
 
+MappedFile::MappedFile(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK);  // a pipe would wait for a writer
+    if (file < 0) throw TraceFault(path + " cannot be read\ncheck the name and its rights");
+    struct stat status{};
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(file);
+        throw TraceFault(path + " is no file\n" + record_anew);
+    }
+    size_B_ = static_cast<std::size_t>(status.st_size);
+    void* memory =
+        size_B_ == 0 ? MAP_FAILED : mmap(nullptr, size_B_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+    close(file);
+    if (memory == MAP_FAILED) throw TraceFault(path + " is empty\n" + record_anew);
+    at_ = static_cast<const std::uint8_t*>(memory);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : at_(std::exchange(other.at_, nullptr)), size_B_(other.size_B_) {}
+
+MappedFile::~MappedFile() {
+    if (at_ != nullptr) munmap(const_cast<std::uint8_t*>(at_), size_B_);
+}
+
 bool CollectiveCall::operator<(const CollectiveCall& other) const {
     return std::tie(operation, ranks, bytes, element_B, is_commutative) <
            std::tie(other.operation, other.ranks, other.bytes, other.element_B, other.is_commutative);
@@ -50,7 +76,7 @@ Recording::Recording(const std::string& folder) {
             throw TraceFault(rank == 0 ? folder + " is no trace: it has no 0.events\n" + record_anew
                                        : path + " is missing: the run had " + std::to_string(ranks) +
                                              " ranks\nbring it here, or " + record_anew);
-        files_.emplace_back(path, record_anew, true);
+        files_.emplace_back(path);
         trace::Header header{};
         const auto size_B = static_cast<std::size_t>(files_.back().end() - files_.back().begin());
         std::memcpy(&header, files_.back().begin(), std::min(size_B, sizeof header));

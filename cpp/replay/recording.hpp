@@ -16,7 +16,6 @@
 
 #include "../preload/format.hpp"
 #include "../schedule/schedule.hpp"
-#include "../simulate/mapped_file.hpp"
 
 namespace hockney {
 
@@ -43,6 +42,7 @@ struct Communicator {
     const std::vector<std::int32_t>*members = nullptr, *remote = nullptr;  // ranks of MPI_COMM_WORLD
     std::vector<std::int32_t> sources, destinations;                       // its neighbours
 
+    bool exists() const { return members != nullptr; }
     int ranks() const { return static_cast<int>(members->size()); }
     const std::vector<std::int32_t>& peers() const { return remote == nullptr ? *members : *remote; }
     std::int32_t world(std::int32_t peer) const { return peers()[static_cast<std::size_t>(peer)]; }
@@ -169,6 +169,23 @@ class RankReader {
     std::deque<Request> requests_;
     std::uint64_t first_request_ = 0;
     std::vector<Persistent> persistent_;
+};
+
+// A file in memory, as it lies on the disk.
+class MappedFile {
+  public:
+    explicit MappedFile(const std::string& path);
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    MappedFile& operator=(MappedFile&&) = delete;
+    ~MappedFile();
+    const std::uint8_t* begin() const { return at_; }
+    const std::uint8_t* end() const { return at_ + size_B_; }
+
+  private:
+    const std::uint8_t* at_ = nullptr;
+    std::size_t size_B_ = 0;
 };
 
 class Recording {

@@ -2,7 +2,6 @@
 #include "goal.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 #include "goal_text.hpp"
 
@@ -30,7 +29,7 @@ bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 class GoalReader {
   public:
     GoalReader(Graph& graph, const std::string& path, Bytes most_B)
-        : graph_(graph), text_(path, format_hint), most_B_(most_B) {}
+        : graph_(graph), text_(path), most_B_(most_B) {}
 
     void read() {
         skip();
@@ -59,6 +58,9 @@ class GoalReader {
     }
 
   private:
+    // The next one.
+    std::string_view word() { return text_.view(text_.take_word()); }
+
     [[noreturn]] void wrong(const std::string& what) {
         const std::string near = text_.near();
         throw GoalFault("line " + std::to_string(text_.marked_line()) +
@@ -89,7 +91,7 @@ class GoalReader {
         }
     }
     void expect(std::string_view name, const char* what) {
-        if (text_.take_word() != name) wrong(what);
+        if (word() != name) wrong(what);
     }
     std::int64_t number(const char* what) {
         skip();
@@ -106,33 +108,35 @@ class GoalReader {
         labels_.clear();
         edges_.clear();
         for (;;) {
+            text_.forget();
             skip();
             text_.mark();
             if (text_.peek() == '}') break;
-            std::string_view label = text_.take_word(), name = label;
+            GoalText::Word label = text_.take_word(), what = label;
             skip();
-            const bool is_labelled = !label.empty() && text_.peek() == ':';
+            const bool is_labelled = label.length > 0 && text_.peek() == ':';
             if (is_labelled) {
                 text_.next();
                 skip();
-                name = text_.take_word();
+                what = text_.take_word();
             } else {
                 label = {};
             }
+            const std::string_view name = text_.view(what);
             if (name == "send")
                 operation(Kind::send, label);
             else if (name == "recv")
                 operation(Kind::receive, label);
             else if (name == "calc")
                 operation(Kind::reduce, label);
-            else if (is_labelled || name.empty() || !dependency(name))
+            else if (is_labelled || name.empty() || !dependency(what))
                 wrong("no operation (send, recv, calc), dependency or }");
         }
         text_.next();
         close();
     }
 
-    void operation(Kind kind, std::string_view label) {
+    void operation(Kind kind, const GoalText::Word& name) {
         Graph::Operation added{0, kind, -1, 0};
         const std::int64_t amount = number("a number of bytes or ticks is expected");
         if (amount < 0 || amount > most_amount)
@@ -149,7 +153,8 @@ class GoalReader {
             added.peer = peer(number(form), kind);
         }
         const std::size_t here = graph_.all_.size() - graph_.begin_.back();
-        if (!label.empty()) {
+        if (name.length > 0) {
+            const std::string_view label = text_.view(name);
             if (labels_.find(label) != GoalLabels::none)
                 wrong("rank " + std::to_string(rank_) + " has two operations " +
                       std::string(label.substr(0, most_shown)));
@@ -173,9 +178,10 @@ class GoalReader {
 
     void options(Graph::Operation& operation) {
         for (;;) {
+            text_.forget();
             skip();
             text_.mark();
-            const std::string_view name = text_.take_word();
+            const std::string_view name = word();
             const bool is_tag = name == "tag";
             const bool is_option = is_tag || name == "cpu" || name == "nic";
             if (is_option) skip();
@@ -191,18 +197,19 @@ class GoalReader {
         }
     }
 
-    bool dependency(std::string_view waiting) {
-        const std::string_view how = text_.take_word();
+    bool dependency(const GoalText::Word& waiting) {
+        const std::string_view how = word();
         const bool is_start = how == "irequires";
         if (!is_start && how != "requires") return false;
         skip();
-        const std::string_view before = text_.take_word();
-        if (before.empty()) return false;
+        const GoalText::Word before = text_.take_word();
+        if (before.length == 0) return false;
         edges_.emplace_back(labelled(before), 2 * labelled(waiting) + (is_start ? 1U : 0U));
         if ((edges_.size() & 0xFFFFU) == 0) expect_room();
         return true;
     }
-    std::uint32_t labelled(std::string_view label) {
+    std::uint32_t labelled(const GoalText::Word& name) {
+        const std::string_view label = text_.view(name);
         const std::uint32_t operation = labels_.find(label);
         if (operation == GoalLabels::none)
             wrong("rank " + std::to_string(rank_) + " has no " + std::string(label.substr(0, most_shown)) +

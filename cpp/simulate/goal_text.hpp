@@ -1,12 +1,16 @@
 // The text of a GOAL file: its characters as they are read, and the labels of a rank's operations.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 
 #include "goal.hpp"
-#include "mapped_file.hpp"
 
 namespace hockney {
 
@@ -58,40 +62,58 @@ class GoalLabels {
     std::unordered_map<std::string, std::uint32_t> others_;
 };
 
-// Characters of a file, of which those since a mark can be had again.
+// Characters of a file, of which those since a mark can be had again. A 0 stands behind those that are held.
 class GoalText {
   public:
-    GoalText(const std::string& path, const char* hint)
-        : file_(path, hint, false), at_(begin()), end_(at_ + (file_.end() - file_.begin())), mark_(at_) {}
+    explicit GoalText(const std::string& path) : file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
+        if (file_ == nullptr) throw GoalFault("cannot read it\ncheck the name and its rights");
+        struct stat status{};
+        if (fstat(fileno(file_.get()), &status) == 0) size_B_ = static_cast<std::size_t>(status.st_size);
+    }
 
     // 0 at the end, and for a 0.
-    char peek() const { return at_ < end_ ? *at_ : '\0'; }
-    bool is_end() const { return at_ == end_; }
-    void next() { line_ += *at_++ == '\n'; }
-    // Empty where there is none.
-    std::string_view take_word() {
-        const char* const first = at_;
-        if (begins_word(peek())) do
-                ++at_;
-            while (begins_word(peek()) || is_digit(peek()));
-        return {first, static_cast<std::size_t>(at_ - first)};
+    char peek() { return buffer_[at_] != 0 || at_ < end_ || !fill() ? buffer_[at_] : peek(); }
+    bool is_end() { return peek() == 0 && at_ == end_; }
+    void next() {
+        line_ += buffer_[at_] == '\n';
+        ++at_;
     }
+    // Behind the mark: characters may move.
+    struct Word {
+        std::size_t first = 0, length = 0;
+    };
+    // Empty where there is none.
+    Word take_word() {
+        const bool is_word = begins_word(peek());
+        const std::size_t first = at_ - mark_;
+        if (!is_word) return {first, 0};
+        do
+            while (begins_word(buffer_[at_]) || is_digit(buffer_[at_])) ++at_;
+        while (at_ == end_ && fill());
+        return {first, at_ - mark_ - first};
+    }
+    std::string_view view(const Word& word) const { return {&buffer_[mark_ + word.first], word.length}; }
     // The character behind the next; 0 where there is none.
-    char peek_behind() const { return at_ + 1 < end_ ? at_[1] : '\0'; }
+    char peek_behind() {
+        while (at_ + 1 >= end_ && fill()) {
+        }
+        return at_ < end_ ? buffer_[at_ + 1] : '\0';
+    }
     // The number of digits.
     int take_digits(std::int64_t& value, int most) {
         int digits = 0;
-        for (value = 0; digits < most && is_digit(peek()); ++at_, ++digits) value = 10 * value + (*at_ - '0');
+        for (value = 0; digits < most && is_digit(peek()); ++at_, ++digits)
+            value = 10 * value + (buffer_[at_] - '0');
         return digits;
     }
 
     void mark() {
+        keeps_ = true;
         mark_ = at_;
         mark_line_ = line_;
-        if (mark_ - kept_ < most_kept_B) return;
-        kept_ = mark_;
-        file_.forget(read_B());
     }
+    // What comes is not needed again, up to the next mark.
+    void forget() { keeps_ = false; }
     void go_back() {
         at_ = mark_;
         line_ = mark_line_;
@@ -107,19 +129,29 @@ class GoalText {
     }
     // How many of those that have been read the whole file has.
     double share() const {
-        return static_cast<double>(file_.end() - file_.begin()) /
-               static_cast<double>(std::max<std::size_t>(read_B(), 1));
+        return static_cast<double>(size_B_) / static_cast<double>(std::max<std::size_t>(read_B_, 1));
     }
 
   private:
-    static constexpr std::ptrdiff_t most_kept_B = 1 << 22;
+    bool fill() {
+        if (!keeps_) mark_ = at_;
+        std::memmove(buffer_.data(), buffer_.data() + mark_, end_ - mark_);
+        at_ -= mark_;
+        end_ -= mark_;
+        mark_ = 0;
+        if (2 * end_ > buffer_.size()) buffer_.resize(2 * buffer_.size());
+        const std::size_t count =
+            std::fread(buffer_.data() + end_, 1, buffer_.size() - end_ - 1, file_.get());
+        end_ += count;
+        buffer_[end_] = 0;
+        read_B_ += count;
+        return count > 0;
+    }
 
-    const char* begin() const { return reinterpret_cast<const char*>(file_.begin()); }
-    std::size_t read_B() const { return static_cast<std::size_t>(at_ - begin()); }
-
-    MappedFile file_;
-    const char *at_, *end_, *mark_, *kept_ = at_;
-    std::size_t line_ = 1, mark_line_ = 1;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+    std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 18);
+    bool keeps_ = false;
+    std::size_t at_ = 0, end_ = 0, mark_ = 0, line_ = 1, mark_line_ = 1, size_B_ = 0, read_B_ = 0;
 };
 
 }  // namespace hockney
