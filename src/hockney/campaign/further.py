@@ -54,7 +54,7 @@ def measure_into(
             else f"`hockney measure -o {folder} --resume` continues; then give the same command",
         ) from error
     if not write_table(campaign, plan):
-        raise outcome.nothing(folder)
+        raise Incomplete(f"nothing could be measured into {folder}: {outcome.lack}", "run `hockney doctor --run`")
     return outcome
 
 
