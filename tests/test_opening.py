@@ -44,10 +44,10 @@ MAY_OPEN = {
 }
 
 
-def _imported(tree: ast.AST) -> dict[str, str]:
+def _imported(nodes: list[ast.AST]) -> dict[str, str]:
     """What the names that a module imports stand for: `np` for numpy, `copy` for shutil.copy; its own classes."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             # `import a.b` makes the name a.
             found |= {one.asname or one.name.partition(".")[0]: one.name for one in node.names if one.asname}
@@ -77,10 +77,10 @@ def _is_open(node: ast.expr, imported: dict[str, str]) -> bool:
     return name in ("io.BytesIO", "io.StringIO", "hockney.writing.replacing", "hockney.writing.replacing_text")
 
 
-def _open_already(tree: ast.AST, imported: dict[str, str]) -> set[str]:
+def _open_already(nodes: list[ast.AST], imported: dict[str, str]) -> set[str]:
     """Names of what is open."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign) and _is_open(node.value, imported):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.withitem) and _is_open(node.context_expr, imported):
@@ -90,10 +90,10 @@ def _open_already(tree: ast.AST, imported: dict[str, str]) -> set[str]:
 
 def _opens(text: str) -> Iterator[str]:
     """Calls of a module that open, make or move a file, or unpack or parse one without bounds."""
-    tree = ast.parse(text)
-    imported = _imported(tree)
-    open_already = _open_already(tree, imported)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(text)))
+    imported = _imported(nodes)
+    open_already = _open_already(nodes, imported)
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         called = _called(node, imported)
