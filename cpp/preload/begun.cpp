@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "layer.hpp"
 
@@ -18,6 +19,8 @@ constexpr const char* names[beginnings] = {"fork()", "MPI_Comm_spawn", "system()
                                            "posix_spawn()"};
 std::atomic<long> calls[beginnings];
 long faults_before = 0;
+// Some C libraries begin the process of one function by another.
+thread_local bool is_within = false;
 
 // Page faults of children that ended and were waited for: none has none.
 long faults_of_children() {
@@ -27,18 +30,47 @@ long faults_of_children() {
 }
 
 template <class Function>
-Function* after(Function*, const char* name, Beginning how) {
+void resolve(Function*& own, const char* name) {
+    own = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+// The C library's.
+struct Own {
+    decltype(&::system) system;
+    decltype(&::popen) popen;
+    decltype(&::posix_spawn) posix_spawn, posix_spawnp;
+
+    Own() {
+        resolve(system, "system");
+        resolve(popen, "popen");
+        resolve(posix_spawn, "posix_spawn");
+        resolve(posix_spawnp, "posix_spawnp");
+    }
+};
+const Own& own() {
+    static const Own functions;
+    return functions;
+}
+
+template <class Function, class... Arguments>
+auto begin(Beginning how, Function* function, Arguments... arguments) {
     note_begun(how);
-    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    const bool was_within = std::exchange(is_within, true);
+    const auto answer = function(arguments...);
+    is_within = was_within;
+    return answer;
 }
 
 }  // namespace
 
 void note_begun(Beginning how) {
-    if (is_active) ++calls[how];
+    if (is_active && !is_within) ++calls[how];
 }
 
-void expect_children() { faults_before = faults_of_children(); }
+void expect_children() {
+    own();
+    faults_before = faults_of_children();
+}
 
 std::string begun() {
     std::ostringstream lines;
@@ -47,30 +79,31 @@ std::string begun() {
         if (calls[how] != 0) lines << "began\t" << names[how] << '\t' << calls[how] << '\n';
         all += calls[how];
     }
+    // Whose, nothing says.
     if (all == 0 && faults_of_children() != faults_before)
-        lines << "began\tvfork() or clone(), at least\t1\n";
+        lines << "began\tvfork(), clone(), the MPI library or before MPI_Init, at least\t1\n";
     return lines.str();
 }
 
 }  // namespace hockney
 
 #define HOCKNEY_SEEN extern "C" __attribute__((visibility("default")))
-using hockney::after;
+namespace hockney {
 
-HOCKNEY_SEEN int system(const char* command) { return after(system, "system", hockney::by_system)(command); }
+HOCKNEY_SEEN int system(const char* command) { return begin(by_system, own().system, command); }
 HOCKNEY_SEEN FILE* popen(const char* command, const char* mode) {
-    return after(popen, "popen", hockney::by_popen)(command, mode);
+    return begin(by_popen, own().popen, command, mode);
 }
 HOCKNEY_SEEN int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                              const posix_spawnattr_t* attributes, char* const words[],
                              char* const environment[]) {
-    return after(posix_spawn, "posix_spawn", hockney::by_posix_spawn)(child, path, actions, attributes, words,
-                                                                      environment);
+    return begin(by_posix_spawn, own().posix_spawn, child, path, actions, attributes, words, environment);
 }
 HOCKNEY_SEEN int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const words[],
                               char* const environment[]) {
-    return after(posix_spawnp, "posix_spawnp", hockney::by_posix_spawn)(child, file, actions, attributes,
-                                                                        words, environment);
+    return begin(by_posix_spawn, own().posix_spawnp, child, file, actions, attributes, words, environment);
 }
+
+}  // namespace hockney
 #undef HOCKNEY_SEEN

@@ -136,7 +136,7 @@ class Event {
 // Numbers are written in at most so many bytes.
 constexpr std::size_t number_B = 10;
 
-inline std::size_t hash_of(const std::vector<std::int64_t>& numbers) {
+inline std::uint64_t hash_of(const std::vector<std::int64_t>& numbers) {
     std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
     for (const std::int64_t number : numbers)
         hash = (hash ^ static_cast<std::uint64_t>(number)) * 1099511628211ULL;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "channel.hpp"
@@ -32,7 +32,13 @@ bool shares_cores() {
     MPI_Comm host = MPI_COMM_NULL;
     std::string boot;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-    PMPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(std::hash<std::string>{}(boot) >> 33U), 0, &host);
+    PMPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(hash_of({boot.begin(), boot.end()}) >> 33U), 0, &host);
+    if (boot.empty()) {
+        // As the library says, which may take containers for machines.
+        MPI_Comm unnamed = std::exchange(host, MPI_COMM_NULL);
+        PMPI_Comm_split_type(unnamed, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+        PMPI_Comm_free(&unnamed);
+    }
     std::array<unsigned long, 128> mask{};
     int ranks = 1, processors = 0;
     PMPI_Comm_size(host, &ranks);

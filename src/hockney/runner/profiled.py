@@ -129,7 +129,7 @@ def _profile(notes: _Notes, mpi: str) -> Profile:
         warn("note: not seen are %s", notes.unseen)
     if notes.began:
         calls_of = ", ".join(f"{name}: {counted(calls, 'call')}" for name, calls in notes.began.items())
-        warn("note: not seen are processes that the program began itself by %s", calls_of)
+        warn("note: not seen are processes begun by %s", calls_of)
     if notes.left_out_calls:
         warn(
             "note: %d calls (%s) are left out: a process notes so many kinds of calls and no more",

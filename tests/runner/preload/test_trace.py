@@ -122,7 +122,7 @@ def test_probes(kept: Kept) -> None:
 
 
 def test_a_polling_loop_is_the_wait_that_it_is(kept: Kept) -> None:
-    """A millisecond before each of five polls is computing; what lies between the many after it is not."""
+    """A millisecond before each of five polls is computing; the many after it wait, though a few were passed."""
     _, *others = kept("polls")[0]
     for one in others:
         assert [event.kind for event in one.events] == ["irecv", "send", "wait"] * 5 + ["finalize"]
