@@ -38,7 +38,7 @@ def test_a_program_is_replayed_to_its_end(kept: Kept, part: str) -> None:
 
 
 def test_tests_that_a_program_passes_are_its_computing(kept: Kept) -> None:
-    """A loop that goes on though its tests find nothing waits for nothing, also where they find something later."""
+    """A loop that goes on though its tests find nothing waits for nothing, though they find something later."""
     for one in kept("passes")[0][1:]:
         assert [event.kind for event in one.events] == ["irecv", "isend", "wait", "send", "wait", "finalize"]
         assert min(event.gap_ns for event in one.events[1:3]) > 0.9e6
