@@ -140,6 +140,9 @@ def test_what_had_most_of_two_runs_and_did_not_answer_is_a_failure(tmp_path: Pat
     asked = plan(operations=[operation], sizes_B=[8], algorithms=["binomial"], time_s=3.0, budget_s=0.05)
     _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
     assert outcome.failures == []
+    if operation == "bcast":
+        file = tmp_path / "c/failures.jsonl"
+        file.write_text(file.read_text().replace('"core"', '""'))  # as an older version wrote it
     campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "0"))
     (failure,) = outcome.failures
     assert "as the campaign's time was over, not for the first time" in failure

@@ -257,3 +257,13 @@ def test_several_mappings_are_as_many_launches() -> None:
     assert estimate(asked).launches == 4
     with pytest.raises(ValueError, match="names a mapping twice: core, core"):
         Plan(ranks=2, mappings=["core", "core"])
+
+
+def test_a_single_mapping_is_that_of_the_plan() -> None:
+    assert Plan(ranks=2, mappings=["node"]) == Plan(ranks=2, map_by="node")
+
+
+def test_a_simulation_knows_no_mappings() -> None:
+    """Its launches would be the same under two names."""
+    with pytest.raises(RequestError, match="is the same by core and node"):
+        Plan(ranks=2, mpi="smpi:cluster.xml", mappings=["core", "node"])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.command_line import answer, campaign_answer, outcome, refused, run_hockney, succeeded
 from tests.factories import written
+from tests.tune.planted import campaign
 
 from hockney.records.defaults import FILE
 from hockney.runner import library
@@ -91,6 +92,11 @@ def test_what_it_refuses(tmp_path: Path) -> None:
     ):
         err = refused("identify", *words)
         assert said in err
+
+
+def test_the_default_of_two_mappings_is_not_watched_as_that_of_one(tmp_path: Path) -> None:
+    campaign(tmp_path / "c", mappings=["core", "node"])
+    assert "was launched by core and node" in refused("identify", tmp_path / "c", "--watch", "--trust")
 
 
 @pytest.mark.one_mpi

@@ -13,7 +13,9 @@ from tests.command_line import outcome, refused, succeeded
 from tests.factories import not_none
 from tests.tune.planted import MEASURED, SIZES, SLOW, TIMES_S, Measuring, campaign
 
+from hockney.errors import RequestError
 from hockney.records.verification import find
+from hockney.tune.source import MeasuredSource
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -76,6 +78,15 @@ def test_a_trial_times_the_cache_that_rules_are_made_from(tmp_path: Path) -> Non
     measuring = Measuring(GOOD)
     verified(tmp_path, measuring, "--where", "cache=off")
     assert [plan.caches for plan in measuring.plans] == [["off"], ["off"]]
+
+
+def test_a_trial_launches_by_the_mapping_that_rules_are_made_from(tmp_path: Path) -> None:
+    campaign(tmp_path / "c", mappings=["core", "node"])
+    measuring = Measuring(GOOD)
+    verified(tmp_path, measuring, "--where", "mapping=node")
+    assert [(plan.map_by, plan.mappings) for plan in measuring.plans] == [("node", [])] * 2
+    with pytest.raises(RequestError, match=r"mappings core or node"):
+        _ = MeasuredSource.read(tmp_path / "c", [], "").mapping
 
 
 def test_a_cell_that_is_slower_goes_back_and_is_named(tmp_path: Path) -> None:

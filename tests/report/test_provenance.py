@@ -37,6 +37,8 @@ def test_launches_that_place_alike_share_a_table(launch: Callable[..., LaunchLin
     assert captions.count("Placement of the ranks in launch 0 x, 1 x") == 1
     assert captions.count("Placement of the ranks in launch 2 tcp") == 1
     assert captions.count("Settings of the library") == 1
+    captions = [table.caption for table in tables([launch("a", 0, "x"), other.with_fields(mapping="node")])]
+    assert "Placement of the ranks in launch 2 tcp by node" in captions
 
 
 def test_starts_of_one_launch_share_a_row(launch: Callable[..., LaunchLine]) -> None:

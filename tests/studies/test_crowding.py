@@ -16,6 +16,7 @@ from tests.command_line import refused, succeeded
 from tests.factories import not_none
 
 from hockney.api import studies as of_api
+from hockney.api.measuring import _is_crowded
 from hockney.campaign import prepare
 from hockney.campaign.estimate import first_pass_s
 from hockney.campaign.plan import Plan
@@ -182,6 +183,8 @@ def test_hardware_threads_count_where_ranks_are_placed_on_them(monkeypatch: pyte
     assert crowded({"ranks": 5}, both) == both
     assert crowded({"ranks": 4, "bind_to": "hwthread"}, both) == []
     assert crowded({"ranks": 5, "mpi": "smpi"}, both) == []
+    assert _is_crowded(Plan(ranks=4, mappings=both))
+    assert not _is_crowded(Plan(ranks=4, map_by="hwthread"))
 
 
 def test_a_folder_that_is_not_empty_is_refused_before_the_probe(

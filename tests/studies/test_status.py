@@ -15,13 +15,16 @@ from tests.campaign.fake_campaign import Silent, fake_launch, plan
 from tests.command_line import answer, outcome, refused, succeeded
 from tests.factories import not_none
 
+from hockney.api.measuring import MeasureRequest, _joining
 from hockney.batch.base import JobAllocation
 from hockney.batch.jobs import Submitted
 from hockney.campaign.loop import Loop
 from hockney.campaign.measure import run
+from hockney.campaign.plan import Plan
 from hockney.campaign.prepare import default_ranks, expect_room
 from hockney.campaign.share import WHOLE, Share, parse_share
 from hockney.errors import EnvironmentLack, RequestError
+from hockney.options.measure import MeasureOptions, Submission
 from hockney.records.folder import Campaign
 from hockney.studies.files import find
 from hockney.studies.status import status
@@ -119,6 +122,21 @@ def test_the_same_command_from_another_node_joins(tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == stored
     err = refused(*words, "--system", "other")
     assert "another plan: system" in err
+
+
+def test_a_campaign_of_an_older_version_is_joined(tmp_path: Path) -> None:
+    """Its plan lacks the choices that came later: by submitting again, and from a job."""
+    words = ("measure", "-o", tmp_path / "c", "--operation", "bcast", "--ranks", "2")
+    succeeded(*words, "--submit", "slurm")
+    path = tmp_path / "c/plan.json"
+    stored = {name: value for name, value in json.loads(path.read_text()).items() if name != "mappings"}
+    path.write_text(json.dumps(stored))
+    succeeded(*words, "--submit", "slurm")
+    assert "another plan: ranks 3, not 2" in refused(*words[:-1], "3", "--submit", "slurm")
+    campaign = Campaign.open(tmp_path / "c")
+    asked = MeasureRequest(MeasureOptions(output=campaign.path, ranks=2), Submission(), {}, None)
+    _, said = _joining(campaign, Plan.stored(campaign.plan(), campaign.path), asked)
+    assert json.loads((Campaign.create(campaign.path, said, "17").own / "plan.json").read_text()) == stored
 
 
 def test_a_study_in_jobs_is_of_one_system_and_its_jobs_have_plain_names(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from hockney.records import table
 from hockney.records.folder import Campaign
 from hockney.records.journal import FailureLine
 from hockney.records.record import Cache, Record
+from hockney.runner.launchers.base import MapBy
 from hockney.runner.variants import parse_variant
 
 LIBRARY = "Open MPI 5.0.11"
@@ -53,9 +55,14 @@ def record(size_B: int, time_s: float, **other: Any) -> Record:
     return collective(size_B, time_s, within=0.01, **{**fields, **other})
 
 
-def campaign(folder: Path, width: float = 0.01, caches: Sequence[Cache] = ("warm",)) -> Path:
+def campaign(
+    folder: Path,
+    width: float = 0.01,
+    caches: Sequence[Cache] = ("warm",),
+    mappings: Sequence[MapBy] = ("core",),
+) -> Path:
     """A campaign with three algorithms at three sizes, whose intervals reach that share to either side."""
-    plan = Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01, caches=list(caches))
+    plan = Plan(ranks=RANKS, operations=["bcast"], budget_s=0.01, caches=list(caches), mappings=list(mappings))
     made = Campaign.create(folder, plan.model_dump())
     made.append_all(
         record(
@@ -64,10 +71,11 @@ def campaign(folder: Path, width: float = 0.01, caches: Sequence[Cache] = ("warm
             high=(1 + width) * time_s,
             algorithm=name,
             cache=cache,
+            mapping=mapping,
             repetition=launch,
             launch=str(launch),
         )
-        for cache in caches
+        for cache, mapping in product(caches, mappings)
         for name, times_s in TIMES_S.items()
         for size_B, time_s in zip(SIZES, times_s, strict=True)
         for launch in range(3)

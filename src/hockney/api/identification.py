@@ -191,6 +191,11 @@ def _as_campaign(campaign: Campaign, options: IdentifyOptions) -> Callable[..., 
     plan = Plan.stored(campaign.plan(), campaign.path)
     if not options.trust and (reason := doubt(campaign.path, plan, "--watch")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
+    if plan.mappings:
+        raise RequestError(
+            f"{campaign.path} was launched by {' and '.join(plan.mappings)}, whose defaults may differ",
+            "leave it out, and say --mpi and --ranks",
+        )
     frame = table.load(campaign.path)
     frame = frame[(frame["algorithm"] == DEFAULT) & frame["operation"].isin(list(COLLECTIVES))]
     if options.operations:

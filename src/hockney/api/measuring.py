@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hockney.api.measured import MeasureAnswer as MeasureAnswer
 from hockney.api.measured import MeasurePlanned as MeasurePlanned
@@ -22,7 +22,7 @@ from hockney.campaign.measure import run
 from hockney.campaign.options import KEPT, lasting
 from hockney.campaign.outcome import Outcome
 from hockney.campaign.plan import Plan
-from hockney.campaign.prepare import has_more_ranks_than_cores, refuse_far_too_many, with_transports
+from hockney.campaign.prepare import by_mapping, has_more_ranks_than_cores, refuse_far_too_many, with_transports
 from hockney.campaign.prepare import launches as prepare
 from hockney.campaign.share import WHOLE, Share
 from hockney.campaign.trust import doubt, seal
@@ -89,21 +89,24 @@ def measure(
         plan = _resumed(asked, campaign)
     else:
         plan = _with_transports(_plan(asked), quiet=quiet)
+        stored = plan.model_dump()
         if part and (output / PLAN).is_file():
-            plan = _of_system(Campaign.open(output), plan, asked)
+            plan, stored = _joining(Campaign.open(output), plan, asked)
     prepared = prepare(plan)
     for text in traps_of(plan, prepared):
         say.warn(text)
     is_new = not part and not output.exists()
     if not options.resume:
-        campaign = Campaign.create(output, plan.model_dump(), part)
+        campaign = Campaign.create(output, stored, part)
         seal(output)
     ready_s = time.monotonic()
     if not quiet:
         first = prepared[0]
         say.line(f"{first.mpi_name} ({first.mpi_why})")
-        say.line(f"{counted(plan.ranks, 'rank')}, {counted(len(prepared), 'variant')} → {campaign.own}")
-        if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
+        what = [counted(plan.ranks, "rank"), counted(len({each.variant for each in prepared}), "variant")]
+        by = f" by {' and '.join(plan.mappings)}" if plan.mappings else ""
+        say.line(f"{', '.join(what)}{by} → {campaign.own}")
+        if _is_crowded(plan):
             say.warn(f"more ranks than cores: {ONLY_CHECKS}")
         if job is not None:
             say.line(job_text(job))
@@ -132,6 +135,11 @@ def measure(
     return _closed(campaign, plan, ended, outcome, took)
 
 
+def _is_crowded(plan: Plan) -> bool:
+    """Whether ranks share cores under any of its mappings; simulated ranks need none."""
+    return plan.mpi != "smpi" and any(map(has_more_ranks_than_cores, by_mapping(plan)))
+
+
 def _planned(plan: Plan, output: Path, *, is_for_jobs: bool) -> MeasurePlanned:
     """What would be launched, how many points that is, and what it takes."""
     refuse_far_too_many(plan)
@@ -141,7 +149,7 @@ def _planned(plan: Plan, output: Path, *, is_for_jobs: bool) -> MeasurePlanned:
         unknown.append("localities and a compiled runner are those of this host: the jobs' nodes may have others")
     if ALL in plan.variants:
         unknown.append(f"{ALL} is counted as one variant: how many of them work, only a launch shows")
-    if plan.mpi != "smpi" and has_more_ranks_than_cores(plan):
+    if _is_crowded(plan):
         unknown.append(f"ranks share cores, and the estimate leaves out their waiting; {ONLY_CHECKS}")
     return MeasurePlanned(
         campaign=str(output),
@@ -170,7 +178,7 @@ def _expect_jobs(asked: MeasureRequest, plan: Plan) -> Plan:
     output = asked.options.output
     if (output / JOBS).is_dir():
         joined = Campaign.open(output)
-        joined.expect_plan(StoredPlan.of(_of_system(joined, plan, asked).model_dump()))
+        joined.expect_plan(StoredPlan.of(_joining(joined, plan, asked)[1]))
     else:
         Campaign.expect_new(output)
     return plan
@@ -310,12 +318,17 @@ def _resumed(asked: MeasureRequest, campaign: Campaign) -> Plan:
     return plan
 
 
-def _of_system(joined: Campaign, plan: Plan, asked: MeasureRequest) -> Plan:
-    """The plan, of the system of the campaign that it joins: without --system it has the name of this node."""
+def _joining(joined: Campaign, plan: Plan, asked: MeasureRequest) -> tuple[Plan, dict[str, Any]]:
+    """The plan of a campaign that joins another, and as it is stored: the same plan in the words of the other.
+
+    An older version did not store every choice. Without --system a plan has the name of this node, and takes the
+    other's.
+    """
     stored = joined.plan()
-    if "--system" in asked.written or "system" not in stored.model_fields_set:
-        return plan
-    return plan.model_copy(update={"system": stored.system})
+    if "--system" not in asked.written and "system" in stored.model_fields_set:
+        plan = plan.model_copy(update={"system": stored.system})
+    is_same = Plan.stored(stored, joined.path) == plan
+    return plan, stored.as_said() if is_same else plan.model_dump()
 
 
 def _expect_shares(submission: Submission, plan: Plan) -> None:

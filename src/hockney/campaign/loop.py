@@ -340,9 +340,13 @@ class Loop:
 
     def _was_left_out(self, launch: Launch, index: int, subject: Subject) -> bool:
         """Whether an earlier run left out the same."""
-        about = subject.line.of_launch(*launch.place, index).subject
+        # Older lines do not say the mapping: there was one.
+        about = [
+            subject.line.of_launch(launch.variant, mapping, index).subject
+            for mapping in ("", launch.provenance.mapping)
+        ]
         earlier = self.campaign.failures() if self.campaign is not None else ()
-        return any(line.left_out and line.subject == about for line in earlier)
+        return any(line.left_out and line.subject in about for line in earlier)
 
     def write_down(self, launch: Launch, index: int, line: FailureLine, **why: str) -> None:
         """Record why something was not measured: `reason`, `limitation` or `left_out`."""

@@ -124,7 +124,7 @@ def _measure_points(
 
 
 _Part = tuple[str, tuple[str, str] | None, int]
-"""A launch: its variant, what alone it is for, its index."""
+"""A launch: its name, what alone it is for, its index."""
 
 
 def _unreached(
@@ -137,13 +137,13 @@ def _unreached(
     begun = {(plan.launch_name(record.variant, record.mapping), record.repetition) for record in records}
 
     @cache
-    def left(variant: str, only: tuple[str, str] | None, index: int | None) -> int:
+    def left(name: str, only: tuple[str, str] | None, index: int | None) -> int:
         """Of a launch, or (None) of one that was not begun: those are alike."""
-        work = Work.resume(plan, records, variant, plan.launches + MOST_FURTHER if index is None else index)
+        work = Work.resume(plan, records, name, plan.launches + MOST_FURTHER if index is None else index)
         known = (points.series for part, points in reached.items() if part[1] == only and points.series)
         work.largest_B = dict(next(known, {})) or {
             key: 0
-            for key in set(map(key_of, plan.launched(records, variant))) or series(plan)
+            for key in set(map(key_of, plan.launched(records, name))) or series(plan)
             if only is None or (key.operation, getattr(key, "algorithm", "")) == only
         }
         return _left(work)
@@ -164,31 +164,31 @@ def _due(
     """The launches to be made of that index, with what alone is to be visited (None: all).
 
     First those planned. What differs from launch to launch is known of a level from the launches that met it: a
-    variant is launched again for points that too few did, up to `MOST_FURTHER` times.
+    variant and mapping is launched again for points that too few did, up to `MOST_FURTHER` times.
     """
     if index < plan.launches:
         return [(launch, None) for launch in launches]
     if plan.launches == 1:
         return []
     missing: dict[str, Lacking] = {}
-    for variant in dict.fromkeys(launch.name for launch in launches):
-        of_variant = plan.launched(records, variant)
-        before = [record for record in of_variant if record.repetition < index]
-        missing[variant] = lacking(before, plan.level, plan.launches)
-        if not missing[variant].points or any(record.repetition == index for record in of_variant):
+    for name in dict.fromkeys(launch.name for launch in launches):
+        launched = plan.launched(records, name)
+        before = [record for record in launched if record.repetition < index]
+        missing[name] = lacking(before, plan.level, plan.launches)
+        if not missing[name].points or any(record.repetition == index for record in launched):
             continue  # begun before: said before
         can_be, has_time = index < plan.launches + MOST_FURTHER, loop.left_s() > 0
-        count = len({(key_of(record), record.bytes) for record in of_variant})
+        count = len({(key_of(record), record.bytes) for record in launched})
         level = "a level" if plan.level == "all" else f"the level asked for ({plan.level})"
         what_follows = "their intervals rest on fewer"
         if can_be:
             what_follows = "one more is made for them" if has_time else "--resume makes one more for them"
         loop.warn(
-            f"{len(missing[variant].points)} of {count} points were met at {level} by fewer "
-            f"than {counted(plan.launches, 'launch', plural='launches')} of {variant}: {what_follows}"
+            f"{len(missing[name].points)} of {count} points were met at {level} by fewer "
+            f"than {counted(plan.launches, 'launch', plural='launches')} of {name}: {what_follows}"
         )
         if not (can_be and has_time):
-            missing[variant] = replace(missing[variant], points=set())
+            missing[name] = replace(missing[name], points=set())
     alone = {launch.only for launch in launches if launch.only is not None}
     due = [(launch, missing[launch.name].of_launch(launch.only, alone)) for launch in launches]
     return [(launch, lacking) for launch, lacking in due if lacking.points]

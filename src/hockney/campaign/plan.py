@@ -31,7 +31,7 @@ launch, what, how = (partial(Option, panel=panel) for panel in (LAUNCH, WHAT, HO
 """Options under these headings."""
 HOSTS = "Hosts, as NAME or NAME:SLOTS with commas between, or the path of a host file."
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
-Made = TypeVar("Made", bound=Circumstances)
+Row = TypeVar("Row", bound=Circumstances)
 MOST_B = 2**40
 """Larger than any buffer. The runner checks each point against the memory and what the library can count."""
 
@@ -182,7 +182,7 @@ class Plan(Launching):
             read=words,
             known=lambda: get_args(MapBy),
         ),
-    ] = Field(default_factory=list, description="each is launched by itself; empty: map_by alone")
+    ] = Field(default_factory=list, description="several, each launched by itself; empty: map_by alone")
     map_by: MapBy = "core"
     algorithms: Annotated[
         list[str],
@@ -303,7 +303,7 @@ class Plan(Launching):
         """What tells the launches of a variant and mapping from the others of the plan, in words."""
         return f"{variant} by {mapping}" if len(self.mappings) > 1 else variant
 
-    def launched(self, records: Iterable[Made], name: str) -> list[Made]:
+    def launched(self, records: Iterable[Row], name: str) -> list[Row]:
         """Those of the records that launches of that name made."""
         return [record for record in records if self.launch_name(record.variant, record.mapping) == name]
 
@@ -311,7 +311,15 @@ class Plan(Launching):
     def _maps_once(self) -> Self:
         if len(set(self.mappings)) < len(self.mappings):
             raise ValueError(f"--map-by names a mapping twice: {', '.join(self.mappings)}")
+        if len(self.mappings) > 1 and self.platform:
+            raise RequestError(
+                f"a simulation is the same by {' and '.join(self.mappings)}: it places ranks as its platform says",
+                "leave out --map-by",
+            )
         self.map_by = next(iter(self.mappings), self.map_by)
+        if len(self.mappings) == 1:
+            # The same choice in the same words, whoever makes it.
+            self.mappings = []
         return self
 
     @property

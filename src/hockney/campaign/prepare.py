@@ -91,7 +91,7 @@ def launches(plan: Plan) -> list[Launch]:
     needed = {} if set(plan.algorithms) <= {"ours", *KINDS["default"]} else launch_environment(mpi)
     planned = [
         _launch(placed, mpi, binary, variant, {**needed, **variant.environment})
-        for placed, variant in product(_placed(plan), variants)
+        for placed, variant in product(by_mapping(plan), variants)
     ]
     collectives = [name for name in plan.operations if name in COLLECTIVES]
     library = {"all", "library"} & set(plan.algorithms)
@@ -106,12 +106,12 @@ def launches(plan: Plan) -> list[Launch]:
                     {**needed, **variant.environment, **preset.environment},
                     (preset.operation, preset.algorithm),
                 )
-                for placed, variant in product(_placed(plan), variants)
+                for placed, variant in product(by_mapping(plan), variants)
             ]
     return planned
 
 
-def _placed(plan: Plan) -> list[Plan]:
+def by_mapping(plan: Plan) -> list[Plan]:
     """The plan with each of its mappings."""
     return [plan.model_copy(update={"map_by": mapping}) for mapping in plan.mappings or [plan.map_by]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import statistics
-from collections.abc import Collection, Iterator, Sequence, Sized
+from collections.abc import Collection, Iterator, Sequence
 
 from hockney.machine.file import Host, Machine
 from hockney.records.answers import RankPlace
@@ -161,15 +161,17 @@ def _placements(launches: Sequence[LaunchLine]) -> Iterator[Table]:
     columns = ["rank", "host", "CPU", "may run on", "core", "SMT siblings", "NUMA domain", "package"]
     groups = grouped(launches, lambda launch: tuple(map(_rank, launch.ranks)))
     for rows, alike in groups.items():
-        yield Table(f"Placement of the ranks{_where(alike, groups)}", columns, rows, frozenset({1}))
+        yield Table(f"Placement of the ranks{_where(alike, groups.values())}", columns, rows, frozenset({1}))
 
 
-def _where(alike: Sequence[LaunchLine], groups: Sized) -> str:
+def _where(alike: Sequence[LaunchLine], groups: Collection[Sequence[LaunchLine]]) -> str:
     """The launches of one of several groups."""
-    names = (
-        f"{'' if launch.index is None else launch.index} {launch.variant}".strip() or launch.id
-        for launch in alike
-    )
+    has_several = len({launch.mapping for group in groups for launch in group}) > 1
+    names = []
+    for launch in alike:
+        index = "" if launch.index is None else str(launch.index)
+        by = f"by {launch.mapping}" if has_several and launch.mapping else ""
+        names.append(" ".join(filter(None, (index, launch.variant, by))) or launch.id)
     return f" in launch {', '.join(dict.fromkeys(names))}" if len(groups) > 1 else ""
 
 
@@ -183,7 +185,7 @@ def _settings(launches: Sequence[LaunchLine]) -> Iterator[Table]:
     """Settings as the library reports them; launches with the same settings share a table."""
     groups = grouped(launches, _setting_rows)
     for rows, alike in groups.items():
-        caption = f"Settings of the library{_where(alike, groups)}"
+        caption = f"Settings of the library{_where(alike, groups.values())}"
         yield Table(caption, ["setting", "value"], rows, frozenset({0, 1}))
 
 

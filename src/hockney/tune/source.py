@@ -49,6 +49,11 @@ class MeasuredSource:
         return self._only("variant", set(self.frame["variant"].fillna("")))
 
     @property
+    def mapping(self) -> str:
+        """The one mapping that the times are of; RequestError where they are of several."""
+        return self._only("mapping", set(self.frame["mapping"].fillna("")))
+
+    @property
     def cache(self) -> str:
         """Where the buffers of collectives were, empty where nobody says; RequestError where that differs."""
         collectives = self.frame["operation"].isin(list(COLLECTIVES))
