@@ -313,7 +313,7 @@ class Plan(Launching):
             raise ValueError(f"--map-by names a mapping twice: {', '.join(self.mappings)}")
         if len(self.mappings) > 1 and self.platform:
             raise RequestError(
-                f"a simulation is the same by {' and '.join(self.mappings)}: it places ranks as its platform says",
+                f"a simulation, placed by its platform, is the same by {' and '.join(self.mappings)}",
                 "leave out --map-by",
             )
         self.map_by = next(iter(self.mappings), self.map_by)
