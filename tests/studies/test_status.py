@@ -136,7 +136,8 @@ def test_a_campaign_of_an_older_version_is_joined(tmp_path: Path) -> None:
     campaign = Campaign.open(tmp_path / "c")
     asked = MeasureRequest(MeasureOptions(output=campaign.path, ranks=2), Submission(), {}, None)
     _, said = _joining(campaign, Plan.stored(campaign.plan(), campaign.path), asked)
-    assert json.loads((Campaign.create(campaign.path, said, "17").own / "plan.json").read_text()) == stored
+    part = Campaign.create(campaign.path, said.model_dump(), "17").own
+    assert json.loads((part / "plan.json").read_text()) == stored
 
 
 def test_a_study_in_jobs_is_of_one_system_and_its_jobs_have_plain_names(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hockney.api.measured import MeasureAnswer as MeasureAnswer
 from hockney.api.measured import MeasurePlanned as MeasurePlanned
@@ -89,7 +89,7 @@ def measure(
         plan = _resumed(asked, campaign)
     else:
         plan = _with_transports(_plan(asked), quiet=quiet)
-        stored = plan.model_dump()
+        stored: Plan | StoredPlan = plan
         if part and (output / PLAN).is_file():
             plan, stored = _joining(Campaign.open(output), plan, asked)
     prepared = prepare(plan)
@@ -97,7 +97,7 @@ def measure(
         say.warn(text)
     is_new = not part and not output.exists()
     if not options.resume:
-        campaign = Campaign.create(output, stored, part)
+        campaign = Campaign.create(output, stored.model_dump(), part)
         seal(output)
     ready_s = time.monotonic()
     if not quiet:
@@ -178,7 +178,7 @@ def _expect_jobs(asked: MeasureRequest, plan: Plan) -> Plan:
     output = asked.options.output
     if (output / JOBS).is_dir():
         joined = Campaign.open(output)
-        joined.expect_plan(StoredPlan.of(_joining(joined, plan, asked)[1]))
+        joined.expect_plan(StoredPlan.of(_joining(joined, plan, asked)[1].model_dump()))
     else:
         Campaign.expect_new(output)
     return plan
@@ -318,7 +318,7 @@ def _resumed(asked: MeasureRequest, campaign: Campaign) -> Plan:
     return plan
 
 
-def _joining(joined: Campaign, plan: Plan, asked: MeasureRequest) -> tuple[Plan, dict[str, Any]]:
+def _joining(joined: Campaign, plan: Plan, asked: MeasureRequest) -> tuple[Plan, Plan | StoredPlan]:
     """The plan of a campaign that joins another, and as it is stored: the same plan in the words of the other.
 
     An older version did not store every choice. Without --system a plan has the name of this node, and takes the
@@ -328,7 +328,7 @@ def _joining(joined: Campaign, plan: Plan, asked: MeasureRequest) -> tuple[Plan,
     if "--system" not in asked.written and "system" in stored.model_fields_set:
         plan = plan.model_copy(update={"system": stored.system})
     is_same = Plan.stored(stored, joined.path) == plan
-    return plan, stored.as_said() if is_same else plan.model_dump()
+    return plan, stored if is_same else plan
 
 
 def _expect_shares(submission: Submission, plan: Plan) -> None:

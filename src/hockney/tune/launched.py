@@ -134,9 +134,14 @@ def _plan(source: MeasuredSource, asked: Verifying) -> Plan:
     plan = source.plan()
     if not asked.trust and (reason := doubt(source.path, plan, "--verify")):
         raise RequestError(reason, "look at its plan.json; --trust runs it all the same")
-    here: dict[str, object] = {"map_by": source.mapping or plan.map_by, "mappings": []}
-    here |= {"mpi": source.mpi} if source.mpi else {}
-    return plan.model_copy(update=here | ({"caches": [source.cache]} if source.cache else {}))
+    return plan.model_copy(
+        update={
+            "mpi": source.mpi or plan.mpi,
+            "map_by": source.mapping or plan.map_by,
+            "mappings": [],
+            "caches": [source.cache] if source.cache else plan.caches,
+        }
+    )
 
 
 def _timed(tried: Trial, cells: Sequence[CallTimes], names: Sequence[str], asked: Verifying) -> TrialTimes:
