@@ -32,6 +32,8 @@ ALIKE = (
     "repeat_comments",
     "repeat_entries",
     "container_repeat",
+    "starter_repeat",
+    "volume_repeat",
     "hosts_alone",
     "benchmarks_own_comments",
     "allocations",

@@ -65,6 +65,28 @@ def test_a_summary_has_the_median_and_the_ends() -> None:
     assert record.quantiles == pytest.approx({"0": 26.921e-6, "0.5": 30.3395e-6, "1": 450.786e-6}, rel=EXACT)
 
 
+@pytest.mark.parametrize(("names", "cells"), [("", ""), ("total_nrep valid_nrep", "3 8"), ("total_nrep", "3")])
+def test_a_summary_without_numbers_of_repetitions_has_none_that_were_late(names: str, cells: str) -> None:
+    text = f"{HEAD.format(4, '', '')}test count {names} median_sec\nMPI_Bcast 16 {cells} 0.0000020\n"
+    assert [record.late for record in read_text(text).records] == [0]
+
+
+def test_a_point_whose_repetitions_all_missed_their_window_says_so() -> None:
+    imported = read_text(raw(("MPI_Bcast", 0, 16, 1, "0.0000030000")))
+    assert not imported.records
+    (warning,) = imported.warnings
+    assert "missed its window" in warning
+    assert "zero" not in warning
+
+
+def test_a_table_has_the_settings_above_it_alone() -> None:
+    second = raw(*bcast("0.0000020000")).replace("#@runtime_type=local\n", "")
+    imported = read_text(raw(*bcast("0.0000020000", count=2), clock="global") + second)
+    assert columns(imported, "statistic") == [("completion",), ("max_over_ranks",)]
+    unsized = second.replace("#@datatype_size_bytes=8\n", "")
+    assert "datatype_size_bytes" in read_text(second + unsized).not_imported[0]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

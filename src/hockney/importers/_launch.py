@@ -51,19 +51,20 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
     )
     # Programs print a launch as a list of its words, too.
     text = re.sub(r"""["'], *["']""", " ", text)
-    if allocation := _LAUNCH["allocation"].match(text):
-        own = allocation["options"]
-        start = _started(own, where, {})
-        inner = launch_of(allocation["before"] + own[start:] + allocation["inner"], where, variables)
+    allocation = _LAUNCH["allocation"].match(text)
+    if allocation and not PROGRAM.search(options := allocation["options"]):
+        split = _started(options, where, {})
+        inner = launch_of(allocation["before"] + options[split:] + allocation["inner"], where, variables)
         if inner is None or any(count in inner.facts for count in COUNTS):
             return inner
-        return replace(inner, facts={**inner.facts, **_read(own[:start], _of("srun"), where, {})})
+        return replace(inner, facts={**inner.facts, **_read(options[:split], _of("srun"), where, {})})
     launch = _LAUNCH["launcher"].match(text) or _LAUNCH["alone"].match(text)
     if launch is None or _LAUNCH["aside"].search(launch["after"]):
         return None
     program = PROGRAM.search(launch["after"])
-    options, parts, settings = _of(launch["name"]), [], _variables(launch["before"], where)
-    before = launch["before"][: _started(launch["before"], where, settings)]
+    counting, parts, settings = _of(launch["name"]), [], dict[str, Fact]()
+    before = launch["before"][: _started(launch["before"], where, settings, "container")]
+    settings = _variables(before, where) | settings
     if program is None and not (
         launch["after"].startswith("-") and all(map(_LAUNCH["before"].fullmatch, before.split()))
     ):
@@ -73,13 +74,13 @@ def launch_of(text: str, where: str, variables: Mapping[str, Fact]) -> LaunchTex
         if number and not found:
             continue
         start, end = found.span() if found else (len(words), len(words))
-        own = re.split(r"[|;&>`]", words[end:])[0]
-        counts = _read(words[: _started(words[:start], where, settings)], options, where, settings)
-        parts.append(_with_devices(counts, own) if program and program[3] else counts)
-        for match in _LAUNCH["option"].finditer(own):
+        behind = re.split(r"[|;&>`]", words[end:])[0]
+        counts = _read(words[: _started(words[:start], where, settings)], counting, where, settings)
+        parts.append(_with_devices(counts, behind) if program and program[3] else counts)
+        for match in _LAUNCH["option"].finditer(behind):
             if match[2] and not _SIZES.fullmatch(match[2]):
                 settings[match[2]] = Fact(match[3], where, match[0])
-        if buffers := " ".join(re.findall(r"(?<!\S)[DHM]{1,2}(?!\S)", own)):
+        if buffers := " ".join(re.findall(r"(?<!\S)[DHM]{1,2}(?!\S)", behind)):
             settings["buffers"] = Fact(buffers, where, buffers)
     for name, folder in (("launcher", launch["folder"]), ("program", program and program[0].rpartition("/")[0])):
         if folder and "$" not in folder:
@@ -96,14 +97,17 @@ def _variables(words: str, where: str) -> dict[str, Fact]:
     }
 
 
-def _started(words: str, where: str, settings: dict[str, Fact]) -> int:
+def _started(words: str, where: str, settings: dict[str, Fact], kind: str = "starter") -> int:
     """Where a program begins that starts another; its options are a setting, variables among them their own."""
-    starter = _LAUNCH["starter"].search(words)
+    starter = _LAUNCH[kind].search(words)
     if starter is None:
         return len(words)
-    settings |= _variables(starter[2], where)
-    plain = _LAUNCH["of_start"].sub(" ", _LAUNCH["variable"].sub(" ", starter[2]))
-    if how := " ".join(plain.split()).strip(_QUOTES):
+    idle = "of_container" if _LAUNCH["container"].match(starter[0]) else "of_starter"
+    options = _LAUNCH[idle].sub(" ", starter[2])
+    settings |= _variables(options, where)
+    plain = _LAUNCH["end"].split(_LAUNCH["variable"].sub(" ", options))[0]
+    # Lists of variables leave their commas.
+    if how := " ".join(word for word in plain.split() if word != ","):
         settings[starter[1]] = Fact(how, where, starter[0].strip())
     return starter.start()
 
@@ -178,9 +182,9 @@ def _joined(name: str, parts: list[dict[str, Fact]]) -> Fact | None:
     return Fact(total, facts[0].where, " : ".join(fact.words for fact in facts))
 
 
-def _with_devices(facts: dict[str, Fact], own: str) -> dict[str, Fact]:
+def _with_devices(facts: dict[str, Fact], options: str) -> dict[str, Fact]:
     """Ranks of nccl-tests: each process has `-t` threads with `-g` devices."""
-    for count in re.findall(r"(?<!\S)-[gt]\s*(\S+)", own):
+    for count in re.findall(r"(?<!\S)-[gt]\s*(\S+)", options):
         each = int(count) if count.isdecimal() else None
         facts = {name: _times(fact, each) if name in ("ranks", "ppn") else fact for name, fact in facts.items()}
     return facts

@@ -139,19 +139,26 @@ LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
     ),
 )
 
+_CONTAINER = r"singularity|apptainer|podman\S*|u?docker|sarus|shifter|enroot|ch-run"
 LAUNCH = {
     # a launcher in a line, {} its name
     "launcher": r"(?P<before>.*?)(?<![\w.-])(?P<folder>[\w./~-]*/)?(?P<name>{})\s+(?P<after>.*)",
     # nodes that are waited for, or a launch of a launcher, and the launch on them
-    "allocation": r"(?P<before>.*?)(?<![\w.-])(?:salloc|srun)\s+(?P<options>.*?)(?<=\s)(?P<inner>(?:[\w./~-]*/)?(?:{})\s.*)",
+    "allocation": r"(?P<before>.*?)(?<![\w.-])(?:salloc|srun)\s+(?P<options>[^|;&>#]*?)(?<=\s)(?P<inner>(?:[\w./~-]*/)?(?:{})\s.*)",
     # a benchmark without a launcher, its variables before it or, of nccl-tests, its options behind it
     "alone": r"(?P<before>(?:\S*[$#%>+❯]\s+)*(?:(?:[A-Za-z_]\w*=\S*\s+)+|(?=[\w./~-]*_perf(?:_mpi)?\s+-)))(?P<folder>)(?P<name>)(?P<after>(?:[\w./~-]*/)?(?:(?:osu|omb)_\w+|IMB-\w+|[a-z_]+_perf(?:_mpi)?)(?:\s.*)?)$",
     # a part of a path that is a job's own
     "of_job": r"(?i)(?<![^/])(?:(?:job|tmp|scratch)[^/]*|\d+)(?![^/])",
     # a program that starts the benchmark, whose options are not the launcher's
-    "starter": r"(?<!\S)(?:[\w./~-]*/)?(taskset|numactl|hwloc-bind|env|nice|(?:ba|z)?sh|singularity|apptainer|podman\S*|u?docker|sarus|shifter|enroot|ch-run|perf|strace|valgrind|nsys|likwid-\S+|\S+\.sh)(?!\S)(.*)",
-    # its options that change nothing of what is measured, or name a variable alone
-    "of_start": r"(?<!\S)(?:--(?:name|hostname|cidfile)[= ]\S+|--(?:rm|env|interactive|tty|init)|-[ite]+)(?!\S)",
+    "starter": rf"(?<!\S)(?:[\w./~-]*/)?(taskset|numactl|hwloc-bind|env|nice|(?:ba|z)?sh|{_CONTAINER}|perf|strace|valgrind|nsys|likwid-\S+|\S+\.sh)(?!\S)(.*)",
+    # one that may start a launcher, too
+    "container": rf"(?<!\S)(?:[\w./~-]*/)?({_CONTAINER})(?!\S)(.*)",
+    # its options that change nothing of what is measured, or name a variable
+    "of_container": r"(?<!\S)(?:--(?:name|hostname|cidfile|volume|mount|bind|workdir|pwd)[= ]\S+|-B[= ]?\S+|-[vb][= ]?\S*:\S+|--(?:rm|interactive|tty|init)(?!\S)|-[it]+(?!\S)|(?:-[it]*e|--env)[= ](?:(?=\w+=)|\w+(?!\S)))",
+    # the same of other starters: files that they write, and that a command of a shell follows
+    "of_starter": r"""(?<!\S)(?:-o[= ]?\S+|--(?:output|\S*file)[= ]\S+|-l?c(?=\s*$|\s+["']))""",
+    # where its options end at the latest
+    "end": r"""&&|[;|"']""",
     # an option and its value
     "option": r"(?<!\S)(?:(-[nNacrp])(?=\d)|(--?[A-Za-z][\w-]*))(?:=|\s+(?!-)|)(\S*)",
     # an option with a name and a value

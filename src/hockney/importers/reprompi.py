@@ -58,9 +58,14 @@ class _ReproReader(TableReader[_ReproTable]):
     def __init__(self, path: Path, given: Given) -> None:
         super().__init__(path, given)
         self.said: dict[str, str] = {}
+        self._above: _ReproTable | None = None
 
-    def aside(self, line: TextLine, table: _ReproTable | None) -> None:  # noqa: ARG002 - settings come before
+    def aside(self, line: TextLine, table: _ReproTable | None) -> None:
         if setting := _SETTING.match(line.text):
+            # Settings come before their table: those below it are all that the next one has.
+            if table is not self._above:
+                self.said.clear()
+                self._above = table
             self.said[setting[1]] = setting[2]
 
     def begin(self, line: TextLine) -> _ReproTable | None:
@@ -104,12 +109,13 @@ class _ReproReader(TableReader[_ReproTable]):
             is_late = values.get("errorcode", "0") != "0"
             table.samples.setdefault((operation, size_B), []).append((where, time_s, is_late))
         else:
+            total = int(values.get("total_nrep", "0"))
             self._add(
                 table,
                 (operation, size_B, where),
                 time_s,
                 quantiles={of: float(values[name]) for name, of in _QUANTILES.items() if name in values},
-                late=int(values["total_nrep"]) - int(values["valid_nrep"]),
+                late=max(total - int(values.get("valid_nrep", total)), 0),
             )
 
     def _add(self, table: _ReproTable, of: tuple[str, int, str], time_s: float, **more: object) -> None:
@@ -134,7 +140,9 @@ class _ReproReader(TableReader[_ReproTable]):
                     batch=1,
                 )
             else:
-                table.zeros.append(f"every repetition of {operation} at {size_B} B missed its window")
+                self.imported.warn(
+                    table.where, f"every repetition of {operation} at {size_B} B missed its window, left out"
+                )
         for name in sorted(table.unknown):
             self.imported.warn(table.where, f"{name} is not imported: no collective that is modelled")
         super().finish(table)

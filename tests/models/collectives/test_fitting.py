@@ -297,6 +297,21 @@ def test_what_fits_without_the_last_ranks_missed_widens_what_lies_beyond() -> No
     assert changed.quality.sizes_factor < 1.01
 
 
+@pytest.mark.parametrize(("ranks", "sizes"), [(1, 6), (4, 1), (5, 1), (4, 8)])
+def test_parts_that_cannot_hold_the_law_say_nothing_of_what_lies_beyond(ranks: int, sizes: int) -> None:
+    """Of exact times, the first three sizes or two ranks would miss the law that all of them show."""
+    points = planted(
+        lambda ranks, size_B: 1e-6 + 1e-6 * ranks + 1e-9 * size_B,
+        np.random.default_rng(3),
+        ranks=np.array([2.0**power for power in range(1, ranks + 1)]),
+        sizes=SIZES[:sizes],
+        noise=0.0,
+    )
+    quality = not_none(fit_collective(points).quality)
+    assert quality.ranks_factor < 1.01
+    assert quality.sizes_factor < 1.01
+
+
 def test_exact_times_leave_no_rival_that_shows_nowhere() -> None:
     ranks, sizes = np.array([8.0, 16.0, 32.0]), np.array([64.0, 4096.0])
     model = fit_collective(

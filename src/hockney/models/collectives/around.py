@@ -93,8 +93,8 @@ class Around:
         """The model's times (m,) with the ratios of the points around.
 
         95 % of what was left out lay within `factor`. At a point the interval is that of the point, none where
-        that has none; from there `factor` comes in as the deviation of a Brownian bridge does, and beyond the
-        points it grows with the root of the doublings, beside `growth` for each, of ranks and of sizes.
+        that has none. Between points `factor` comes in as the deviation of a Brownian bridge does. Beyond them
+        it grows with the root of the doublings. `growth`, of ranks and of sizes, adds to it for each doubling.
         """
         rows, weights, sizes, outside = self._neighbours(ranks, size_B)
         beyond = (sizes + outside.max(axis=1)) / np.log(2)

@@ -25,7 +25,7 @@ from hockney.models.collectives.base import (
 from hockney.models.collectives.candidates import COLUMNS, NAMES
 from hockney.models.collectives.closed_form import LAWS
 from hockney.models.collectives.expression import FormulaCall, Order, order_of
-from hockney.models.collectives.pieces import FURTHER_POINTS, CollectivePoints, Piece, Problem
+from hockney.models.collectives.pieces import FURTHER_POINTS, LEAST_RANKS, CollectivePoints, Piece, Problem
 from hockney.statistics import CONFIDENCE, Array, least_squares, t_reach
 from hockney.units import percent
 
@@ -109,34 +109,42 @@ def fit_collective(points: CollectivePoints) -> CollectiveModel:
         joined = _quality(problem, [], weight, np.ones_like(weight))
         return bare.model_copy(update={"quality": joined, "notes": [note]})
     near = math.log(quality.prediction_factor or 1.0)
+    needed = max(needed, *(len(piece.columns) + FURTHER_POINTS for piece in pieces))
     quality.ranks_factor, quality.sizes_factor = (
-        _missed_beyond(problem, place, weight, noise, near) for place in (problem.rank_place, problem.size_place)
+        _missed_beyond(problem, place, weight, noise, near, needed)
+        for place in (problem.rank_place, problem.size_place)
     )
     return bare.model_copy(update={"parameters": parameters, "regimes": regimes, "quality": quality})
 
 
-def _missed_beyond(problem: Problem, place: NDArray[np.intp], weight: Array, noise: float, near: float) -> float:
+def _missed_beyond(
+    problem: Problem, place: NDArray[np.intp], weight: Array, noise: float, near: float, needed: int
+) -> float:
     """The factor, for each doubling, within which fits to the lower ranks, or sizes, hold 95 % of those above.
 
     `place` (n,): of each point's number of ranks or size. `near`: ln of the factor between points, which counts
-    by itself. It is no closer than what a fit resolves: less of another law would not have been noticed.
+    by itself. It is no closer than what a fit resolves: less of another law would not have been noticed. Parts
+    with fewer than the `needed` points, or too few ranks to tell laws apart, say nothing; without any part
+    rivals alone widen what lies beyond.
     """
-    points, count, missed = problem.points, int(place.max()) + 1, []
+    points, count, factors = problem.points, int(place.max()) + 1, []
     for least in {count // 2, count * 3 // 4} - {0, 1}:
         inside = place < least
         below, above = points.take(inside), points.take(~inside)
         part = Problem(below)
+        if below.time_s.size < needed or part.ranks.size < min(LEAST_RANKS, problem.ranks.size):
+            continue
         pieces = part.best(weight[inside], noise, part.steps(0), [])
         values = part.fitted(pieces, weight[inside], np.ones(below.time_s.size, dtype=np.bool_))
-        made_s = problem.model_s([problem.stretched(piece, part) for piece in pieces], values)
-        if not (made_s > 0).all():
+        model_s = problem.model_s([problem.stretched(piece, part) for piece in pieces], values)
+        if not (model_s > 0).all():
             continue
         nothing = np.full(below.time_s.size, np.nan)
-        around = Around(below.ranks, below.size_B, below.time_s / made_s[inside], nothing, nothing)
-        made = around.corrected(above.ranks, above.size_B, made_s[~inside], None)
-        excess = np.log(made.time_s / above.time_s) ** 2 - near**2 * (1 + made.beyond)
-        missed.append(np.exp(np.sqrt(np.maximum(excess, 0.0)) / np.maximum(made.beyond, 1.0)))
-    return max(factor_of(np.concatenate(missed)) or 1.0 if missed else 1.0, 1 + LEAST_NOISE)
+        around = Around(below.ranks, below.size_B, below.time_s / model_s[inside], nothing, nothing)
+        predicted = around.corrected(above.ranks, above.size_B, model_s[~inside], None)
+        excess = np.log(predicted.time_s / above.time_s) ** 2 - near**2 * (1 + predicted.beyond)
+        factors.append(np.exp(np.sqrt(np.maximum(excess, 0.0)) / np.maximum(predicted.beyond, 1.0)))
+    return max(factor_of(np.concatenate(factors)) or 1.0 if factors else 1.0, 1 + LEAST_NOISE)
 
 
 def _rivals(problem: Problem, piece: Piece, weight: Array, noise: float) -> list[list[Term]]:
