@@ -279,7 +279,7 @@ def test_published_measurements_put_the_line_at_a_fifth(operation: str) -> None:
 def test_points_too_expensive_to_simulate_are_drawn_at_random(
     simulated_table: Callable[..., pd.DataFrame], system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both estimators are judged on the same sample, and the warning names a --test whose points are all judged."""
+    """Both estimators are judged on the same sample, and a warning names a --test that judges all points."""
     two = {name: estimators.get(name) for name in ("linear_in_ranks", "simulated")}
     monkeypatch.setattr(estimators, "_units", two)
     frame = simulated_table(ranks=(2, 4, 8, 16), sizes=(8, 512, 2**15))
