@@ -246,7 +246,7 @@ def _points(caption: str, measured: Sequence[Point], streams: int) -> Table:
         Column("records", lambda point: if_known(point.records, str)),
         Column("samples", lambda point: if_known(point.samples, str)),
         Column("disturbed", lambda point: if_known(point.disturbed, str)),
-        Column("ended by", lambda point: ", ".join(point.stop)),
+        Column("ended by", lambda point: ", ".join(point.stop) or NONE),
     ]
     return table(caption, measured, columns)
 
