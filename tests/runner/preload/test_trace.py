@@ -131,8 +131,9 @@ def test_a_polling_loop_is_the_wait_that_it_is(kept: Kept) -> None:
             # Others may have the core for some of it.
             assert sends.gap_ns > 4.9e6
             assert sends.cpu_ns <= sends.gap_ns
-            # Rank 0 computes for 50 ms, which this rank waits for, less what it is late itself.
-            assert waits.cpu_ns < 1e6
+            # Rank 0 computes for 50 ms, which this rank waits for, less what it is late itself. On a core of
+            # others it may poll too few times to tell; these then are computing, but are no tenth of it.
+            assert waits.cpu_ns < 5e6
             assert waits.gap_ns < 25e6
             assert sends.inside_ns + waits.gap_ns + waits.inside_ns > 25e6
 
