@@ -131,11 +131,11 @@ def test_a_polling_loop_is_the_wait_that_it_is(kept: Kept) -> None:
             # Others may have the core for some of it.
             assert sends.gap_ns > 4.9e6
             assert sends.cpu_ns <= sends.gap_ns
-            # Rank 0 computes for 50 ms, which this rank waits for, less what it is late itself. On a core of
-            # others it may poll too few times to tell; these then are computing, but are no tenth of it.
+            # Rank 0 computes for 200 ms, which this rank waits for, less what it is late itself: so long that it
+            # polls often on a shared core, too. What interrupts the loop looks like computing: 1 or 2 % of it.
             assert waits.cpu_ns < 5e6
-            assert waits.gap_ns < 25e6
-            assert sends.inside_ns + waits.gap_ns + waits.inside_ns > 25e6
+            assert waits.gap_ns < 100e6
+            assert sends.inside_ns + waits.gap_ns + waits.inside_ns > 100e6
 
 
 def sizes(operation: str, flags: int, root: int, size_B: int, element_B: int = 1) -> tuple[object, ...]:

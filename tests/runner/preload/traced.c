@@ -132,7 +132,7 @@ static void polls(void) {
     for (int way = 0; way < 5; ++way) {
         if (rank == 0) {
             for (int of = 1; of < ranks; ++of) MPI_Recv(into, 1, MPI_BYTE, of, 9, WORLD, NO_STATUS);
-            compute(0.05);
+            compute(0.2);
             for (int to = 1; to < ranks; ++to) MPI_Send(from, 10, MPI_BYTE, to, way, WORLD);
             continue;
         }
