@@ -185,16 +185,13 @@ def up(name: str, hosts: int, link_bit_per_s: float | None) -> Lab:
 def find(name: str) -> Lab:
     """The lab of that name; RequestError where none is up."""
     _check_name(name)
-    path = FOLDER / name / "lab.json"
+    path, remade = FOLDER / name / "lab.json", "`hockney lab down`, then `hockney lab up`"
     if not path.is_file():
         if path.parent.exists() or _namespaces(name):
-            raise RequestError(
-                f"the lab {name!r} was never finished", "`hockney lab down`, then `hockney lab up`"
-            )
+            raise RequestError(f"the lab {name!r} was never finished", remade)
         names = sorted(folder.name for folder in FOLDER.glob("*") if (folder / "lab.json").is_file())
         hint = f"{did_you_mean(name, names)}up: {', '.join(names)}" if names else "`hockney lab up` makes one"
         raise RequestError(f"no lab {name!r} is up", hint)
-    remade = "`hockney lab down`, then `hockney lab up`"
     try:
         lab = Lab.model_validate(reading.json_file(path, remade))
     except ValidationError as error:
@@ -309,8 +306,10 @@ def _join(lab: Lab) -> None:
         _run("ip", "-n", host, "addr", "add", f"{address}/24", "dev", DEVICE)
         _run("ip", "-n", host, "link", "set", "lo", "up")
         _run("ip", "-n", host, "link", "set", DEVICE, "up")
-        # BBR paces itself below the rate, which would hide the shaper; every kernel has Reno.
-        _run("ip", "netns", "exec", host, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno")
+        # BBR paces itself below the rate, which would hide the shaper; every kernel has Reno. A stream that
+        # rested keeps its window, so that what a message takes does not depend on the time since the last.
+        settings = ("net.ipv4.tcp_congestion_control=reno", "net.ipv4.tcp_slow_start_after_idle=0")
+        _run("ip", "netns", "exec", host, "sysctl", "-qw", *settings)
         if lab.link_bit_per_s is not None and lab.burst_B is not None:
             # What leaves the host, and what leaves the switch for it.
             shape(host, DEVICE, lab.link_bit_per_s, lab.burst_B)
