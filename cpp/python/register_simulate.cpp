@@ -368,20 +368,25 @@ void register_simulate(nb::module_& module) {
             "costs"_a)
         .def(
             "gradient",
-            [](const RecordedTrace& trace, const Table& costs, const Row& weights) {
-                if (weights.size() != trace.phases() * trace.ranks())
-                    throw std::invalid_argument("there must be a weight for each rank and phase");
-                std::vector<double> table_s = costs_in(costs, trace), finish_s, counts;
-                const std::vector<double> weight = values(weights);
-                for (const double value : weight) expect_time(value);
+            [](const RecordedTrace& trace, const Table& costs, const nb::callable& weigh) {
+                std::vector<double> table_s = costs_in(costs, trace), counts;
+                const auto weights_of = [&](std::vector<double> finish_s) {
+                    const nb::gil_scoped_acquire it_calls;
+                    const Row weights =
+                        nb::cast<Row>(weigh(array(std::move(finish_s), {trace.phases(), trace.ranks()})));
+                    if (weights.size() != trace.phases() * trace.ranks())
+                        throw std::invalid_argument("there must be a weight for each rank and phase");
+                    std::vector<double> weight = values(weights);
+                    for (const double value : weight) expect_time(value);
+                    return weight;
+                };
                 {
                     const nb::gil_scoped_release others_may_run;
-                    counts = trace.gradient(std::move(table_s), weight, finish_s);
+                    counts = trace.gradient(std::move(table_s), weights_of);
                 }
-                return std::make_tuple(array(std::move(finish_s), {trace.phases(), trace.ranks()}),
-                                       array(std::move(counts), {trace.size_B().size(), trace.row()}));
+                return array(std::move(counts), {trace.size_B().size(), trace.row()});
             },
-            "costs"_a, "weights"_a);
+            "costs"_a, "weigh"_a);
 }
 
 }  // namespace hockney

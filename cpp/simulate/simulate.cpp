@@ -10,8 +10,8 @@
 #include "../schedule/collective.hpp"
 #include "alike.hpp"
 #include "programs.hpp"
-#include "recorder.hpp"
 #include "rounds.hpp"
+#include "stream.hpp"
 
 namespace hockney {
 namespace {
@@ -19,44 +19,6 @@ namespace {
 bool flows_inward(const Phase& phase) {
     if (phase.algorithm == nullptr) return false;
     return phase.algorithm->operation->direction == Direction::inward;
-}
-
-bool has_rendezvous(const CostCurves& costs) {
-    for (const std::vector<Curve>& of_locality : costs.message)
-        for (const double time_s : of_locality[static_cast<std::size_t>(Term::handshake)].time_s)
-            if (time_s != buffered) return true;
-    return false;
-}
-
-// `copies_count`: whether it matters who copies, though it may cost nothing.
-Workload workload(const std::vector<Phase>& phases, Programs& programs, const CostCurves& costs, Sizes& sizes,
-                  bool rendezvous, bool copies_count, bool noise) {
-    Workload work;
-    work.ranks = phases.front().problem.ranks;
-    work.rendezvous = rendezvous;
-    work.meets = [&costs](Bytes size_B, std::size_t locality) {
-        return costs.message[locality][static_cast<std::size_t>(Term::handshake)].at(size_B) >= 0;
-    };
-    work.sizes = &sizes;
-    work.program = [&](int phase, int rank, std::vector<Act>& acts, Uneven* uneven) {
-        programs.write(phase, rank, acts, uneven);
-    };
-    for (const Phase& phase : phases) {
-        work.courses.push_back(
-            {phase.problem.root, flows_inward(phase), likeness(phase, copies_count, true)});
-        Course& course = work.courses.back();
-        if (phase.replay) {
-            course.is_streamed = work.buffers = true;
-            work.stop = [&](int rank, std::uint32_t step) { programs.replayed()->stop(rank, step); };
-        }
-        if (course.alike == Likeness::none || !is_uneven(phase)) continue;
-        course.uneven = &phase.problem;
-        // Noise goes by the numbers of a rank's steps, which leave out what is empty; where a segment is, the
-        // next receive is posted earlier.
-        if ((noise || (work.rendezvous && phase.problem.segment_B > 0)) && has_empty_parts(phase.problem))
-            course.alike = Likeness::none;
-    }
-    return work;
 }
 
 // Of messages of ranks that are alike but for uneven blocks.
@@ -70,59 +32,6 @@ void add_sizes(const Phase& phase, std::set<Bytes>& sizes_B) {
     programs.write(0, 0, acts, uneven ? &*uneven : nullptr);
     add_sizes(acts, uneven, sizes, sizes_B);
 }
-
-// Whether ranks wait for each other at something that is passed in the order of time.
-bool has_sharing(const CostCurves& costs, const Network& network) {
-    return !network.node_of_rank.empty() || cost_anything(costs, Term::insert);
-}
-
-// Costs of sizes are added when the first message of a size is on its way.
-template <class Time>
-class Stream : public Evaluator<Time> {
-  public:
-    Stream(const CostCurves& curves, Costs& costs, const Sizes& sizes, std::size_t ranks, std::size_t phases,
-           bool rendezvous, Room& room)
-        : Evaluator<Time>(ranks, phases, costs, rendezvous, room),
-          curves_(curves),
-          costs_(costs),
-          sizes_(sizes) {}
-
-    void take(const Event* events, std::size_t count) {
-        add_costs();
-        if (events->op == Op::send) ++sends_;
-        events_ += count;
-        Evaluator<Time>::take(events, count);
-    }
-    bool waits_in_stream(const Event& event) {
-        add_costs();
-        return Evaluator<Time>::waits_in_stream(event);
-    }
-    bool is_shared(const Event& event) {
-        add_costs();
-        return Evaluator<Time>::is_shared(event);
-    }
-    std::int64_t sends() const { return sends_; }
-    std::size_t events() const { return events_; }
-
-  private:
-    void add_costs() {
-        for (; rows_ < sizes_.all().size(); ++rows_) {
-            const Terms terms = sizes_.terms(rows_);
-            costs_.add(sizes_.all()[rows_], curves_, terms.factor, terms.is_synchronous);
-        }
-    }
-
-    const CostCurves& curves_;
-    Costs& costs_;
-    const Sizes& sizes_;
-    std::size_t rows_ = 0;
-    std::int64_t sends_ = 0;
-    std::size_t events_ = 0;
-};
-
-struct Nobody {
-    static void take(const Event*, std::size_t) {}
-};
 
 template <class Time>
 Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes,
@@ -199,6 +108,47 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
 
 }  // namespace
 
+bool has_rendezvous(const CostCurves& costs) {
+    for (const std::vector<Curve>& of_locality : costs.message)
+        for (const double time_s : of_locality[static_cast<std::size_t>(Term::handshake)].time_s)
+            if (time_s != buffered) return true;
+    return false;
+}
+
+Workload workload(const std::vector<Phase>& phases, Programs& programs, const CostCurves& costs, Sizes& sizes,
+                  bool rendezvous, bool copies_count, bool noise) {
+    Workload work;
+    work.ranks = phases.front().problem.ranks;
+    work.rendezvous = rendezvous;
+    work.meets = [&costs](Bytes size_B, std::size_t locality) {
+        return costs.message[locality][static_cast<std::size_t>(Term::handshake)].at(size_B) >= 0;
+    };
+    work.sizes = &sizes;
+    work.program = [&](int phase, int rank, std::vector<Act>& acts, Uneven* uneven) {
+        programs.write(phase, rank, acts, uneven);
+    };
+    for (const Phase& phase : phases) {
+        work.courses.push_back(
+            {phase.problem.root, flows_inward(phase), likeness(phase, copies_count, true)});
+        Course& course = work.courses.back();
+        if (phase.replay) {
+            course.is_streamed = work.buffers = true;
+            work.stop = [&](int rank, std::uint32_t step) { programs.replayed()->stop(rank, step); };
+        }
+        if (course.alike == Likeness::none || !is_uneven(phase)) continue;
+        course.uneven = &phase.problem;
+        // Noise goes by the numbers of a rank's steps, which leave out what is empty; where a segment is, the
+        // next receive is posted earlier.
+        if ((noise || (work.rendezvous && phase.problem.segment_B > 0)) && has_empty_parts(phase.problem))
+            course.alike = Likeness::none;
+    }
+    return work;
+}
+
+bool has_sharing(const CostCurves& costs, const Network& network) {
+    return !network.node_of_rank.empty() || cost_anything(costs, Term::insert);
+}
+
 // The same of the messages that there are, where one rank's steps tell of all.
 bool has_rendezvous(const std::vector<Phase>& phases, const CostCurves& costs, bool copies_count) {
     if (phases.front().replay != nullptr && phases.front().replay->recording->synchronous() > 0) return true;
@@ -260,84 +210,6 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     take_all<false>(work, stream, room);
     for (const Plain& time : stream.finish()) result.finish_s.push_back(time.s);
     return result;
-}
-
-RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves& curves, Domains domains,
-                             Network network)
-    : ranks_(static_cast<std::size_t>(phases.front().problem.ranks)),
-      phases_(phases.size()),
-      localities_(domains.localities()),
-      rendezvous_(has_rendezvous(curves)),
-      network_(std::move(network)) {
-    Programs programs(phases, curves, sizes_, rendezvous_);
-    Workload work = workload(phases, programs, curves, sizes_, rendezvous_, true, false);
-    work.domains = std::move(domains);
-    Room room(most_held_B);
-    if (!has_sharing(curves, network_)) {
-        Recorder<Nobody> recorder(events_, room, curves, sizes_);
-        take_all<false>(work, recorder, room);
-    } else {
-        sizes_.index(0);
-        Costs costs(localities_);
-        Recorder<Stream<Plain>> recorder(events_, room, curves, sizes_, curves, costs, sizes_, ranks_,
-                                         phases_, rendezvous_, room);
-        if (!network_.node_of_rank.empty()) recorder.share(network_);
-        take_all<true>(work, recorder, room);
-    }
-    events_.shrink_to_fit();
-    for (const Event& event : events_)
-        if (event.op != Op::work) slots_ = std::max(slots_, static_cast<std::size_t>(event.slot + 1));
-}
-
-template <class Time>
-void RecordedTrace::play(Evaluator<Time>& evaluator) const {
-    if (!network_.node_of_rank.empty()) evaluator.share(network_);
-    evaluator.hold(slots_);
-    const std::invalid_argument changed(
-        "messages that share links, or wait for their receiver, must stay so");
-    std::size_t under_way = 0;
-    for (std::size_t i = 0; i < events_.size();) {
-        const Event& event = events_[i];
-        std::size_t end = i + 1;
-        while (!events_[end - 1].is_last) ++end;
-        if (event.op == Op::enter && (under_way-- == 0 || !evaluator.flows(event))) throw changed;
-        if (event.op == Op::send &&
-            (event.is_buffered ? evaluator.is_held(event) : !rendezvous_ && evaluator.meets(event)))
-            throw changed;
-        evaluator.take(&event, end - i);
-        under_way += evaluator.departures().size();
-        i = end;
-    }
-    if (under_way > 0) throw changed;
-}
-
-std::vector<double> RecordedTrace::finish_s(std::vector<double> table_s) const {
-    Costs costs(localities_, std::move(table_s));
-    costs.size_B = sizes_.all();
-    Room room(most_held_B);
-    Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_, room);
-    play(evaluator);
-    std::vector<double> times_s;
-    for (const Plain& time : evaluator.finish()) times_s.push_back(time.s);
-    return times_s;
-}
-
-std::vector<double> RecordedTrace::gradient(std::vector<double> table_s, const std::vector<double>& weights,
-                                            std::vector<double>& finish_s) const {
-    Costs costs(localities_, std::move(table_s));
-    costs.size_B = sizes_.all();
-    Room room(most_held_B);
-    Evaluator<Traced> evaluator(ranks_, phases_, costs, rendezvous_, room);
-    play(evaluator);
-    std::vector<double> weight(evaluator.trace().size()), counts(costs.time_s.size());
-    finish_s.clear();
-    for (std::size_t i = 0; i < evaluator.finish().size(); ++i) {
-        const Traced& time = evaluator.finish()[i];
-        finish_s.push_back(time.s);
-        if (time.node >= 0) weight[static_cast<std::size_t>(time.node)] += weights[i];
-    }
-    trace_back(evaluator.trace(), weight, counts);
-    return counts;
 }
 
 }  // namespace hockney

@@ -2,6 +2,7 @@
 // locality, with links that ranks share (max-rate; Gropp, Olson and Samfass 2016) where asked.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -73,10 +74,11 @@ class RecordedTrace {
     // [phase × ranks + rank]; `table_s` has a row for each size. A message that was eager at the beginning
     // stays eager, one that shared links shares them, in the order of the beginning.
     std::vector<double> finish_s(std::vector<double> table_s) const;
+    // The weight of each of these times, as many.
+    using Weigh = std::function<std::vector<double>(std::vector<double> finish_s)>;
     // The derivative of Σ weight · finish by each cost: counts along the critical paths. Of messages that
     // share links the shares are held fixed, which is not quite the derivative.
-    std::vector<double> gradient(std::vector<double> table_s, const std::vector<double>& weights,
-                                 std::vector<double>& finish_s) const;
+    std::vector<double> gradient(std::vector<double> table_s, const Weigh& weigh) const;
 
   private:
     template <class Time>

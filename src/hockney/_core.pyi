@@ -1,6 +1,6 @@
 """Types of the compiled core (cpp/python): schedules as data, their proof, counts, costs; regimes of curves."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import ClassVar
 
@@ -300,8 +300,8 @@ class RecordedTrace:
     def events(self) -> int: ...
     def finish_s(self, costs: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def gradient(
-        self, costs: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+        self, costs: NDArray[np.float64], weigh: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    ) -> NDArray[np.float64]: ...
 
 class Timeline:
     @property

@@ -415,7 +415,7 @@ class Calls:
                 table = self.dice.choice([table[:-1], table[:, :-1], table.T, table[0]]) if len(table) else table
             self.call("RecordedTrace.finish_s", trace.finish_s, table)
             weights = np.ones(len(phases) * ranks + self.dice.choice([0, 0, 0, 1, -1]))
-            self.call("RecordedTrace.gradient", trace.gradient, table, weights)
+            self.call("RecordedTrace.gradient", trace.gradient, table, lambda _, weights=weights: weights)
 
     # Anything at all.
 

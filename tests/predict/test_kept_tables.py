@@ -46,8 +46,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 def answer(table: Path, ranks: int, size_B: int, system: str = "") -> str:
     place = {"system": system, "mapping": "node", "ppn": 1} if system else {"ppn": 1}
     asked = {"operation": "bcast", "ranks": ranks, "sizes_B": [size_B], "table": table, **place}
-    case = CollectiveCase.model_validate(asked)
-    return repr(predict_collective(case))
+    return repr(predict_collective(CollectiveCase.model_validate(asked)))
 
 
 class CalibratedAgain(Exception):
@@ -77,8 +76,7 @@ def test_another_table_or_system_is_another(table: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(CalibratedFit, "run", refuse)
     with pytest.raises(CalibratedAgain):
         answer(table, 8, 1024, system="orfeo-epyc")
-    text = table.read_text(encoding="utf-8")
-    table.write_text(text.replace("1.008", "1.009"), encoding="utf-8")
+    table.write_text(table.read_text(encoding="utf-8").replace("1.008", "1.009"), encoding="utf-8")
     with pytest.raises(CalibratedAgain):
         answer(table, 8, 1024)
 
@@ -91,6 +89,14 @@ def test_a_damaged_table_is_learned_again(table: Path) -> None:
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
     assert answer(table, 8, 1024) == before
+
+
+@pytest.mark.parametrize("table", ["named"], indirect=True)
+def test_errors_on_more_ranks_are_for_whom_asks_there(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CalibratedFit, "growth", refuse)
+    answer(table, 16, 1024)
+    with pytest.raises(CalibratedAgain):
+        answer(table, 17, 1024)
 
 
 def test_a_machine_beside_a_table_is_refused() -> None:

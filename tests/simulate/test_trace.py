@@ -84,8 +84,8 @@ def test_the_gradient_is_the_derivative(one: _core.Algorithm, ranks: int, drain:
     costs[:, TERMS.index("drain")] *= drain
     costs[:, [TERMS.index("send"), TERMS.index("receive")]] /= drain
     weights = random.uniform(1, 2, ranks)
-    finish_s, gradient = trace.gradient(costs, weights)
-    assert finish_s.tolist() == trace.finish_s(costs).tolist()
+    # With other times than those of a replay there is none.
+    gradient = trace.gradient(costs, lambda finish_s: weights * (finish_s == trace.finish_s(costs)).all())
     assert gradient.any()
     for _ in range(3):
         direction = random.uniform(-1, 1, costs.shape)
@@ -111,14 +111,13 @@ def test_costs_must_fit_the_tape() -> None:
     with pytest.raises(ValueError, match="row for each size"):
         trace.finish_s(np.ones((2, len(TERMS) + 2)))
     with pytest.raises(ValueError, match="weight for each rank"):
-        trace.gradient(np.ones((3, len(TERMS) + 2)), np.ones(7))
+        trace.gradient(table(EAGER, trace.size_B), lambda _: np.ones(7))
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [ask("reduce", "binomial", ranks=12, size_B=64), ask("alltoall", "linear", ranks=6, size_B=8)],
-    ids=["reduce", "alltoall"],
-)
+SHARING = ask("reduce", "binomial", ranks=12, size_B=64), ask("alltoall", "linear", ranks=6, size_B=8)
+
+
+@pytest.mark.parametrize("asked", SHARING, ids=["reduce", "alltoall"])
 def test_a_replay_passes_shared_links_as_the_simulation(asked: ScheduleRequest) -> None:
     phase = (asked.algorithm.collective, asked.algorithm.name, asked.problem)
     given = LoggopsParameters(5.0, 1.0, 0.0, 0.0).at([0])

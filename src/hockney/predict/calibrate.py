@@ -25,7 +25,6 @@ from hockney._core import CostCurves, RecordedTrace
 from hockney.predict.costs import TERMS
 from hockney.predict.parameters import ROW, Array, ParameterLayout
 from hockney.predict.scenario import STATISTICS, Scenario
-from hockney.runner.remembered import KeptByFields
 
 _FREEDOM = 4.0
 _FLOOR = 0.02
@@ -70,8 +69,6 @@ class Replay:
         """The order of what happens is that of these `curves`."""
         self.scenario = scenario
         self._weigh = STATISTICS[statistic]
-        self._weights: Array | None = None
-        """Those of the last step: most statistics keep them, and one simulation gives time and counts."""
         self._latest: tuple[Array, tuple[float, PointPath]] | None = None
         """The last costs and what they came to: other parameters may be those of other messages."""
         place = scenario.place
@@ -99,18 +96,19 @@ class Replay:
         costs = self._costs(layout, theta)
         if self._latest is not None and np.array_equal(costs, self._latest[0]):
             return self._latest[1]
-        with _alone(self.scenario):
-            if self._weights is None:
-                self._weights = self._weigh(self._trace.finish_s(costs), self.scenario.run)
-            exits_s, counts = self._trace.gradient(costs, self._weights.ravel())
+        time_s = 0.0
+
+        def weigh(exits_s: Array) -> Array:
+            nonlocal time_s
             weights = self._weigh(exits_s, self.scenario.run)
-            if not np.array_equal(weights, self._weights):
-                # The last rank, say, is another one now.
-                self._weights = weights
-                _, counts = self._trace.gradient(costs, weights.ravel())
+            time_s = float((weights * exits_s).sum())
+            return weights.ravel()
+
+        with _alone(self.scenario):
+            counts = self._trace.gradient(costs, weigh)
         size, column = np.nonzero(np.where(self._empty, 0.0, counts))
         path = PointPath(self.scenario, self.size_B, size, column, counts[size, column])
-        self._latest = costs, (max(float((weights * exits_s).sum()), _SHORTEST_S), path)
+        self._latest = costs, (max(time_s, _SHORTEST_S), path)
         return self._latest[1]
 
 
@@ -182,7 +180,7 @@ class Paths:
 
 
 @dataclass(frozen=True)
-class Calibration(KeptByFields):
+class Calibration:
     """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss`: with the prior's,
     without constants.
 

@@ -30,22 +30,31 @@ def held(
     shift, least = np.zeros(len(asked)), np.zeros((2, len(asked)))
     texts: list[str] = []
     groups = positions(learn, (*CHOICE, "mapping"))
+    around: dict[int, tuple[pd.DataFrame, Array]] = {}
     for key, rows in positions(asked, (*CHOICE, "mapping")).items():
         for row in rows:
             alike = learn.iloc[groups.get(key, np.array([], np.intp))]
-            alike = alike[_placed_alike(alike, asked.iloc[row])].reset_index(drop=True)
-            if alike.empty or not np.isfinite(prediction.time_s[row]):
-                continue
-            moved = _moved(alike, asked.iloc[row], fitted)
-            if moved is None:
-                continue
-            shift[row], least[:, row], here_s = moved
-            if here_s is not None and abs(shift[row]) > TOLD:
-                texts.append(
-                    f"{asked.iloc[row]['algorithm']}, {format_bytes(float(asked.iloc[row]['bytes']))}: "
-                    f"{format_time(here_s)} was measured here; the calibrated simulation alone says "
-                    f"{format_time(float(prediction.time_s[row]))}"
-                )
+            alike = alike[_placed_alike(alike, asked.iloc[row])]
+            if not alike.empty and np.isfinite(prediction.time_s[row]):
+                around[row] = _around(alike, asked.iloc[row])
+    if not around:
+        return prediction, texts
+    # One question for all: each has a price of its own.
+    near = pd.concat([points for points, _ in around.values()], ignore_index=True)
+    made_s = fitted.predict(near[[*POINT, "time_s"]]).time_s
+    ends = np.cumsum([len(weight) for _, weight in around.values()])
+    for (row, (points, weight)), own_s in zip(around.items(), np.split(made_s, ends[:-1]), strict=True):
+        if not np.isfinite(own_s).all():
+            continue
+        shift[row], least[:, row] = _moved(points, weight, own_s)
+        first = points.iloc[0]
+        asked_at, first_at = (each[["ranks", "bytes"]].tolist() for each in (asked.iloc[row], first))
+        if weight.max() == 1.0 and first_at == asked_at and abs(shift[row]) > TOLD:
+            texts.append(
+                f"{asked.iloc[row]['algorithm']}, {format_bytes(float(asked.iloc[row]['bytes']))}: "
+                f"{format_time(float(first['time_s']))} was measured here; the calibrated simulation alone says "
+                f"{format_time(float(prediction.time_s[row]))}"
+            )
     time_s = prediction.time_s * np.exp(shift)
     low_s = np.minimum(prediction.low_s * np.exp(shift), time_s * np.exp(-least[0]))
     high_s = np.maximum(prediction.high_s * np.exp(shift), time_s * np.exp(least[1]))
@@ -61,26 +70,20 @@ def _placed_alike(learn: pd.DataFrame, point: pd.Series) -> pd.Series:
     return alike
 
 
-def _moved(
-    alike: pd.DataFrame, point: pd.Series, fitted: FittedEstimator
-) -> tuple[float, Array, float | None] | None:
-    """By how much ln time moves, the interval's least widths in ln, and the measured time if it is of this place.
-
-    None where the estimator does not predict the measured points around.
-    """
-    ranks, size_B, time_s = (alike[name].to_numpy(np.float64) for name in ("ranks", "bytes", "time_s"))
+def _around(alike: pd.DataFrame, point: pd.Series) -> tuple[pd.DataFrame, Array]:
+    """The measured points around one, and the weight of each."""
+    ranks, size_B = (alike[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
     around = Around(ranks, size_B, np.ones_like(ranks), np.full(ranks.size, np.nan), np.full(ranks.size, np.nan))
     places, weights, _ = around.neighbours(np.array([float(point["ranks"])]), np.array([float(point["bytes"])]))
-    rows, weight = places[0][weights[0] > 0], weights[0][weights[0] > 0]
-    made_s = fitted.predict(alike.iloc[rows][[*POINT, "time_s"]].reset_index(drop=True)).time_s
-    if not np.isfinite(made_s).all():
-        return None
-    low_s, high_s = (alike[name].to_numpy(np.float64)[rows] for name in ("low_s", "high_s"))
+    return alike.iloc[places[0][weights[0] > 0]], weights[0][weights[0] > 0]
+
+
+def _moved(points: pd.DataFrame, weight: Array, made_s: Array) -> tuple[float, Array]:
+    """By how much ln time moves beside points that are `made_s` alone, and the interval's least widths in ln."""
+    time_s, low_s, high_s = (points[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
     bare = low_s >= high_s
-    low_s = np.where(bare, time_s[rows] * (1 - UNKNOWN), low_s)
-    high_s = np.where(bare, time_s[rows] * (1 + UNKNOWN), high_s)
+    low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)
+    high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
     held_s = np.clip(made_s, low_s, high_s)
     shift = float(weight @ np.log(held_s / made_s))
-    least = np.array([weight @ np.log(held_s / low_s), weight @ np.log(high_s / held_s)])
-    is_here = weight.max() == 1.0 and (ranks[rows][0], size_B[rows][0]) == (point["ranks"], point["bytes"])
-    return shift, least, float(time_s[rows][0]) if is_here else None
+    return shift, np.array([weight @ np.log(held_s / low_s), weight @ np.log(high_s / held_s)])

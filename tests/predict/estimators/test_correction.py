@@ -58,14 +58,15 @@ class Trained:
         surfaces = surfaces_of(Training(self.points, table[:0], None, "bcast", "mean_over_ranks"))
         self.discrepancy = Discrepancy(at, missed, np.zeros(missed.size))
         self.surfaces: Surfaces = surfaces
-        self.corrector = Corrector(at, self.discrepancy, surfaces, surfaces.left_out, AHEAD)
+        self.corrector = Corrector(at, self.discrepancy, surfaces, surfaces.left_out)
 
     def at(
         self, table: pd.DataFrame, simulated_s: float, *, is_new: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         frame = points(table, "bcast").frame
         simulated_ln = np.full(len(frame), np.log(simulated_s))
-        made = self.corrector.at(frame, where(frame, self.groups), beyond(frame, is_new=is_new), simulated_ln)
+        is_beyond = beyond(frame, is_new=is_new)
+        made = self.corrector.at(frame, where(frame, self.groups), is_beyond, simulated_ln, AHEAD)
         return np.exp(simulated_ln + made.ln), made.weight
 
 

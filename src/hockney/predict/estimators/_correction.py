@@ -36,15 +36,11 @@ class Corrector:
     """The correction of a calibration whose training points are at `at`, in the order of `discrepancy.left_out`.
 
     `unseen`, shape (n,): ln measured − ln predicted of each of them by surfaces without it; NaN if unknown.
-    `ahead`: the weight on more ranks.
     """
 
-    def __init__(
-        self, at: Where, discrepancy: Discrepancy, curves: FittedEstimator, unseen: Array, ahead: float = 0.0
-    ) -> None:
+    def __init__(self, at: Where, discrepancy: Discrepancy, curves: FittedEstimator, unseen: Array) -> None:
         self._discrepancy = discrepancy
         self._curves = curves
-        self._ahead = ahead
         self._trained = {
             int(schedule): (at.ranks[here].min(), at.ranks[here].max(), at.size[here].min(), at.size[here].max())
             for schedule in np.unique(at.schedule)
@@ -57,20 +53,25 @@ class Corrector:
         self.weight = least_absolute_share(missed[known], says_more[known]) if enough else 0.0
         self._factor = discrepancy.factor_of(missed - self.weight * says_more)
 
-    def weights(self, where: Where, beyond: Beyond) -> Array:
-        """What the curves weigh at each point, shape (n,)."""
+    def weights(self, where: Where, beyond: Beyond, ahead: float) -> Array:
+        """What the curves weigh at each point, shape (n,); `ahead`: on more ranks."""
         nowhere = (np.inf, -np.inf, np.inf, -np.inf)
         ends = np.array([self._trained.get(int(schedule), nowhere) for schedule in where.schedule]).reshape(-1, 4)
         among_ranks = (ends[:, 0] <= where.ranks) & (where.ranks <= ends[:, 1])
         is_ahead = (beyond.doublings > 0) & ~beyond.is_new
         among_sizes = (ends[:, 2] <= where.size) & (where.size <= ends[:, 3])
-        return np.where(among_sizes, np.where(among_ranks, self.weight, self._ahead * is_ahead), 0.0)
+        return np.where(among_sizes, np.where(among_ranks, self.weight, ahead * is_ahead), 0.0)
 
-    def at(self, points: pd.DataFrame, where: Where, beyond: Beyond, simulated_ln: Array) -> CorrectedBy:
-        """The correction of points (columns of `predict.points.POINT`) that are simulated to take so long."""
+    def at(
+        self, points: pd.DataFrame, where: Where, beyond: Beyond, simulated_ln: Array, ahead: float = 0.0
+    ) -> CorrectedBy:
+        """The correction of points (columns of `predict.points.POINT`) that are simulated to take so long.
+
+        `ahead`: what the curves weigh on more ranks.
+        """
         missed, deviation = self._discrepancy.at(where)
         along_s = self._curves.predict(points).time_s
-        weight = np.where(np.isfinite(along_s), self.weights(where, beyond), 0.0)
+        weight = np.where(np.isfinite(along_s), self.weights(where, beyond, ahead), 0.0)
         along_ln = np.where(weight > 0, np.log(along_s) - simulated_ln, 0.0)
         factor = np.where((weight > 0) & (beyond.doublings == 0), self._factor, self._discrepancy.factor)
         return CorrectedBy((1 - weight) * missed + weight * along_ln, factor * deviation, weight)

@@ -152,7 +152,7 @@ class CalibratedFit:
         """An upper bound of the simulations that the calibration takes, each recording counted."""
         points = min(len(self.chosen), _MOST)
         trials = 3 + (1 + len(_RENDEZVOUS_B)) * len({scenario.label for scenario in self.chosen})
-        return 4 * min(points, _TRIAL) * (trials + 4 + len(_PARTS)) + (2 + _STEPS) * _TRIAL + 4 * points
+        return 4 * min(points, _TRIAL) * (trials + 4) + (2 + _STEPS) * _TRIAL + 4 * points
 
     def hold(self) -> None:
         """Let senders of larger messages wait until these are out, unless the times contradict it, and let those
@@ -255,13 +255,11 @@ class CalibratedFit:
         above_B = self.rendezvous()
         step_from = self.step(above_B)
         layout = self.layout(step_from, above_B)
-        index = self.drawn
-        begun = self._begun(layout)
+        index, begun = self.drawn, self._begun(layout)
         whole = self.fitted(layout, index, int(np.clip(2 * _MOST / index.size, 2, _STEPS)))
         self.near = whole.theta
         groups = Groups()
         at = where_of(self._scenarios(index), self._mappings(index), groups)
-        growth, weight = self.growth(layout)
         if index.size < len(self.chosen):
             # They take the memory that the corrections of so many points need.
             self._replays.clear()
@@ -272,11 +270,8 @@ class CalibratedFit:
             whole,
             self.training.statistic,
             groups,
-            Corrector(at, discrepancy, curves, curves.surfaces.left_out[index], weight),
-            growth,
-            LeftOutSchedules(
-                replace(self.training, beside={}), self.system, scenarios, layout, whole.theta, begun
-            ),
+            Corrector(at, discrepancy, curves, curves.surfaces.left_out[index]),
+            LeftOutRuns(replace(self.training, beside={}), self.system, scenarios, layout, whole.theta, begun),
             dict(scenarios.missing),
             TrainedRuns.of(self.chosen, self.mappings),
             max(scenario.place.ppn for scenario in self.chosen),
@@ -290,9 +285,8 @@ class CalibratedFit:
         calibrations on the lower half and the lower quarter of the ranks, held against the rest."""
         ranks = np.array([scenario.ranks for scenario in self.chosen])
         fewer = self.layout(above_B=layout.rendezvous_above_B)
-        missed: list[Array] = []
-        says_more: list[Array] = []
-        inside: list[Array] = []
+        self._begin("calibrating on fewer ranks", len(_PARTS) * (_TRIED + 3) * 2 * _TRIAL)
+        missed, says_more, inside = (list[Array]() for _ in range(3))
         farther: list[Beyond] = []
         for limit in ranks.max() / np.array(_PARTS):
             low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
@@ -300,8 +294,7 @@ class CalibratedFit:
                 continue
             fit = self.fitted(fewer, self._trial(ranks <= limit, 2 * _TRIAL))
             larger = self._trial(ranks > limit, 2 * _TRIAL)
-            replays = self._recorded(fewer, larger, fit.theta)
-            made = np.log([replay.time_s(fewer, fit.theta) for replay in replays])
+            made = np.log([each.time_s(fewer, fit.theta) for each in self._recorded(fewer, larger, fit.theta)])
             missed.append(np.log(self.measured_s[larger]) - made)
             inside.append(np.full(larger.size, np.quantile(np.abs(fit.residual), CONFIDENCE)))
             seen = TrainedRuns.of(self._scenarios(low), self._mappings(low))
@@ -365,7 +358,7 @@ class CalibratedFit:
 
 
 @dataclass(frozen=True)
-class LeftOutSchedules:
+class LeftOutRuns:
     """See `Untrained`; made of what the calibration was made of, so that it can be kept unasked."""
 
     training: Training
@@ -376,12 +369,19 @@ class LeftOutSchedules:
     order: Array
 
     @cached_property
-    def deviations(self) -> float | None:
-        """Of schedules left out one at a time."""
+    def of_schedules(self) -> float | None:
+        """As of `CalibratedFit.between`."""
+        return self._again().between(self.layout)
+
+    @cached_property
+    def of_more_ranks(self) -> tuple[ErrorGrowth, float]:
+        """As of `CalibratedFit.growth`."""
+        return self._again().growth(self.layout)
+
+    def _again(self) -> CalibratedFit:
         held_B, has_port = self.layout.held_above_B, self.layout.has_port
         chosen = list(filter(None, self.scenarios.of_points(self.training.points)))
-        fit = CalibratedFit(self.training, self.system, chosen, held_B, has_port, self.near, self.order)
-        return fit.between(self.layout)
+        return CalibratedFit(self.training, self.system, chosen, held_B, has_port, self.near, self.order)
 
 
 def _notes(layout: ParameterLayout, used: int, points: int) -> list[str]:

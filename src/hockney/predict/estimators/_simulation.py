@@ -66,15 +66,16 @@ def where_of(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Gro
 
 
 class Untrained(Protocol):
-    """What training says of schedules that it never ran."""
+    """What training says of what it never ran: it takes calibrations of its own, so only for whom it is.
+
+    How many deviations that the parameters leave open hold 95 % of the points of a schedule left out, None where
+    nothing says so; how far predictions are off on more ranks, and what curves that know no schedule weigh there.
+    """
 
     @property
-    def deviations(self) -> float | None:
-        """How many deviations that the parameters leave open hold 95 % of the points of such a schedule.
-
-        None where nothing says so. It takes calibrations of its own, so only for whom it is.
-        """
-        ...
+    def of_schedules(self) -> float | None: ...
+    @property
+    def of_more_ranks(self) -> tuple[ErrorGrowth, float]: ...
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,7 @@ class SimulatedPoints:
     statistic: str
     groups: Groups
     corrector: Corrector
-    growth: ErrorGrowth
-    between: Untrained
+    untrained: Untrained
     missing: Mapping[str, str]
     """Algorithms of training that cannot be simulated, with the reason."""
     runs: TrainedRuns
@@ -170,12 +170,14 @@ class SimulatedPoints:
         mappings = points["mapping"].astype(str).tolist()
         where = where_of(scenarios, mappings, self.groups)
         beyond = self.runs.beyond(scenarios, mappings)
-        corrected = self.corrector.at(points, where, beyond, simulated_ln)
+        is_any = (beyond.is_new | (beyond.doublings > 0)).any()
+        growth, ahead = self.untrained.of_more_ranks if is_any else (None, 0.0)
+        corrected = self.corrector.at(points, where, beyond, simulated_ln, ahead)
         inside = np.hypot(corrected.reach, NORMAL * open_ln)
         is_new = np.array([scenario.label not in fit.layout.labels for scenario in scenarios])
-        if is_new.any() and (between := self.between.deviations) is not None:
+        if is_new.any() and (between := self.untrained.of_schedules) is not None:
             inside = np.where(is_new, between * open_ln, inside)
         time_s = np.exp(simulated_ln + corrected.ln)
-        width = np.exp(np.hypot(inside, self.growth.reach(beyond)))
+        width = np.exp(np.hypot(inside, growth.reach(beyond) if growth else 0.0))
         correction = Correction(np.exp(simulated_ln), corrected.weight)
         return Prediction(time_s, time_s / width, time_s * width, correction=correction)
