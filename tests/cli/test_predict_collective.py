@@ -326,7 +326,7 @@ def test_what_messages_lack_is_said_where_the_model_is_silent(run: Run, tmp_path
     save(machine, tmp_path / "machine.json")
     code, made = run("bcast", "--ranks", "8", "--machine", "machine.json")
     assert code == 2
-    assert "no ping-pong of a known locality" in made["error"]["message"]
+    assert "has no ping-pong" in made["error"]["message"]
 
 
 def test_a_name_that_is_neither_is_refused_beside_a_published_model(run: Run) -> None:

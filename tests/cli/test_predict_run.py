@@ -12,6 +12,8 @@ from tests import command_line
 from tests.command_line import outcome, succeeded
 from tests.predict.replay.encoding import traces, write
 
+from hockney.machine.file import load, save
+
 answer = partial(command_line.answer, "predict")
 MACHINE = ("--machine", "bluegene_p")
 STEP, NORM = "heat.c:22 (step)", "heat.c:30 (norm)"
@@ -125,3 +127,33 @@ def test_options_that_mean_nothing(heat: Path, tmp_path: Path) -> None:
     assert (code, "--ranks means nothing with a trace" in error) == (2, True)
     code, _, error = outcome("predict", heat, "--machine", "bluegene_p,orfeo_thin", "--export", tmp_path / "g")
     assert (code, "--export is for one machine" in error) == (2, True)
+
+
+def test_an_operator_of_an_order_of_its_own_goes_to_any_root(tmp_path: Path) -> None:
+    """Where the library's choice is not known: the usual tree keeps rank order to the first rank alone."""
+    ranks = traces(4)
+    for root in (0, 2):
+        for one in ranks:
+            one.collective("reduce", 64, root=root, element_B=8, is_commutative=False)
+    said = answer(write(tmp_path / "t.trace", ranks), *MACHINE)
+    # Each time three other ranks have something to add.
+    assert said["messages"] >= 2 * 3
+
+
+def test_what_a_trace_lacks_is_said_first(tmp_path: Path) -> None:
+    """The terminal shows a few warnings."""
+    ranks = traces(2)
+    ranks[0].send(1, 8)
+    said = answer(write(tmp_path / "t.trace", ranks), *MACHINE)["warnings"]
+    assert said[0].startswith("rank 0, event 1: a message of tag 0 to rank 1 that nobody receives")
+
+
+def test_a_machine_without_messages_says_how_to_measure_them(heat: Path, tmp_path: Path) -> None:
+    machine = load(Path("bluegene_p"))
+    machine.point_to_point = []
+    save(machine, tmp_path / "machine.json")
+    code, _, error = outcome("predict", heat, "--machine", tmp_path / "machine.json")
+    assert (code, "hint: measure one: `hockney measure --operation pingpong" in " ".join(error.split())) == (
+        2,
+        True,
+    )

@@ -340,10 +340,10 @@ def of_machine(
         warnings += measured.stand_ins
         largest_B += [measured.largest_B] if measured.largest_B is not None else []
     if not messages:
-        raise RequestError(
-            f"{origin} has no ping-pong of a known locality",
-            f"{WHERE_RANKS_WERE}; or measure one: `hockney measure`, `hockney fit`",
-        )
+        is_any = any(entry.operation == "pingpong" for entry in machine.point_to_point)
+        what, first = (" of a known locality", f"{WHERE_RANKS_WERE}; or ") if is_any else ("", "")
+        how = f"{first}measure one: `hockney measure --operation pingpong -o FOLDER`, then `hockney fit FOLDER`"
+        raise RequestError(f"{origin} has no ping-pong{what}", how)
     costs = MachineCosts(
         messages,
         origin,

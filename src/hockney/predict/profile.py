@@ -23,7 +23,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.records.profile import Call, Profile, load
 from hockney.records.record import LOCALITIES
 
-SENDS = {"sendrecv", "sendrecv_replace"} | {mode + "send" for mode in ("", "b", "s", "r", "i", "ib", "is", "ir")}
+SENDS = {"sendrecv", "isendrecv"} | {mode + "send" for mode in ("", "b", "s", "r", "i", "ib", "is", "ir")}
 MOST_SIZES = 12
 """Sizes of one operation on one number of ranks that are predicted; of more, powers of two that hold them."""
 
@@ -217,7 +217,7 @@ def _row(profile: Profile, call: Call, ranks: int, costs: _Costs) -> tuple[Predi
     )
     sizes = Counter({size.bytes: size.calls for size in call.sizes})
     try:
-        if call.operation in SENDS:
+        if call.operation.removesuffix("_replace") in SENDS:
             each = [(calls / members, _message(costs.case, size_B)) for size_B, calls in sizes.items()]
             time_s = sum(share * message.time_s for share, message in each)
             interval = _sum([_interval(share, message) for share, message in each])

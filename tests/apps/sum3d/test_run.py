@@ -31,19 +31,7 @@ def asked(*words: str) -> Any:
 
 def test_a_run_is_checked_said_and_kept(mpi: Mpi, tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    words = [
-        "7",
-        "6",
-        "5",
-        "--ranks",
-        "2",
-        "--split",
-        "blocks",
-        "--repetitions",
-        "6",
-        "--iterations",
-        "2",
-    ]
+    words = ["7", "6", "5", "--ranks", "2", "--split", "blocks", "--repetitions", "6", "--iterations", "2"]
     made = asked(*words, "--mpi", str(mpi.wrapper), "-o", str(folder))
     (one,) = made["runs"]
     assert (one["operation"], one["ranks"], one["grid"]) == ("sum3d", 2, "2x1x1")
@@ -69,19 +57,8 @@ def test_text_says_loads_statistics_and_parts(mpi: Mpi) -> None:
 
 def test_a_sweep_visits_every_grid_once_a_round_and_says_whether_it_matters(mpi: Mpi, tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    words = [
-        "--size",
-        "6x5x4",
-        "--size",
-        "4x6x5",
-        "--ranks",
-        "2",
-        "--grid",
-        "all",
-        "--split",
-        "balanced,cartesian",
-    ]
-    made = asked(*words, "--repetitions", "2", "--mpi", str(mpi.wrapper), "-o", str(folder))
+    words = ["--size", "6x5x4", "--size", "4x6x5", "--grid", "all", "--split", "balanced,cartesian"]
+    made = asked(*words, "--ranks", "2", "--repetitions", "2", "--mpi", str(mpi.wrapper), "-o", str(folder))
     kept = Campaign.open(folder).apps()
     # Two sizes, three grids of two ranks (2x1x1, 1x2x1, 1x1x2), two splits.
     visits = [[run.parameters["round"] for run in kept[start : start + 12]] for start in range(0, 60, 12)]

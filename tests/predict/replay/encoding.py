@@ -170,10 +170,11 @@ class RankTrace:
         comm: int = WORLD,
         element_B: int = 1,
         returns: bool = False,
+        is_commutative: bool = True,
         vectors: Sequence[int] = (),
         site: str = "app.c:1 (main)",
     ) -> int:
-        flags = (1 if returns else 0) + (8 if vectors else 0)
+        flags = (1 if returns else 0) + (0 if is_commutative else 4) + (8 if vectors else 0)
         body = bytes([OPERATIONS.index(operation), flags]) + varint(comm) + varint(root) + varint(size_B)
         body += varint(element_B)
         if vectors:

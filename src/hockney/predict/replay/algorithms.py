@@ -75,13 +75,13 @@ class Algorithms:
                     call, choice, _parts(choice, call), DEFAULT if choice is own else choice.algorithm
                 )
         usual, library = USUAL[call.operation], self.mpi or "the library"
-        self._remark(f"{library}'s algorithm of {call.operation} is not always known: {usual} stands for it")
+        self.remarks.append(f"{library}'s algorithm of {call.operation} is not always known: {usual} stands in")
         for name in (usual, *(one.name for one in offered(call.operation))):
             choice = ScheduleChoice(name)
             with suppress(RequestError):
                 return self._take(call, choice, _parts(choice, call), DEFAULT)
         if not call.is_commutative:
-            self._remark(f"{call.operation} with an operator of an order of its own takes schedules of others")
+            self.remarks.append(f"{call.operation} with an operator of an order of its own takes other schedules")
             return self.served(call._replace(is_commutative=True))
         raise RequestError(
             f"no schedule does {call.operation} on {call.ranks} ranks", "ask for one by --algorithm"
@@ -106,10 +106,6 @@ class Algorithms:
             return ServedCall(call, parts, DEFAULT)
         return ServedCall(call, parts, measured_as, choice.segment_B or 0, choice.radix or 0)
 
-    def _remark(self, text: str) -> None:
-        if text not in self.remarks:
-            self.remarks.append(text)
-
 
 def _parts(choice: ScheduleChoice, call: CollectiveCall) -> list[Phase]:
     """RequestError where a schedule is not there, or does not do the call."""
@@ -118,6 +114,8 @@ def _parts(choice: ScheduleChoice, call: CollectiveCall) -> list[Phase]:
             inner,
             call.ranks,
             call.element_B if inner.size_B % call.element_B == 0 else 1,
+            # An order of its own must be kept to any root: some schedules keep it to the first rank alone.
+            call.ranks - 1 if inner.operation == "reduce" and not call.is_commutative else 0,
             is_commutative=call.is_commutative,
         )
         for inner in choice.phases(call.operation, call.bytes)

@@ -170,7 +170,8 @@ def answered(replayed: ReplayCase, rules: str = "") -> PredictedRun:
         exported=None,
         warnings=[
             *dict.fromkeys(
-                [*around.warnings, *run.remarks(), *algorithms.remarks, *measured, *filter(None, [alone])]
+                # What the trace lacks first: few are shown.
+                [*filter(None, [alone]), *run.remarks(), *around.warnings, *algorithms.remarks, *measured]
             )
         ],
     )

@@ -91,7 +91,7 @@ class RecordedRun:
         if self.trace.others:
             names = ", ".join(name for name, *_ in self.trace.others[:FEW])
             time_s = sum(time_s for *_, time_s in self.trace.others) / self.ranks
-            said.append(f"no messages, {format_time(time_s)} a rank as recorded: {names}")
+            said.append(f"not played as messages, {format_time(time_s)} a rank as recorded: {names}")
         if self.trace.between_groups:
             said.append(f"{counted(self.trace.between_groups, 'collective call')} between groups are left out")
         if self.trace.has_cpu:
