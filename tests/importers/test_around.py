@@ -21,23 +21,10 @@ from hockney.importers.base import Given
 TEXTS = re.split(r"^%%% ", (DATA / "around.txt").read_text(), flags=re.MULTILINE)[1:]
 CASES = {text.split(" ", 1)[0]: text for text in TEXTS}
 ALIKE = (
-    "osu_m_only",
-    "sbatch_echoed",
-    "timing",
-    "date_output",
-    "two_titles_noLaunch",
-    "repeat",
-    "repeat_echo",
-    "repeat_dates",
-    "repeat_comments",
-    "repeat_entries",
-    "container_repeat",
-    "starter_repeat",
-    "volume_repeat",
-    "hosts_alone",
-    "benchmarks_own_comments",
-    "allocations",
-)
+    "osu_m_only", "sbatch_echoed", "timing", "date_output", "two_titles_noLaunch", "repeat", "repeat_echo",
+    "repeat_dates", "repeat_comments", "repeat_entries", "container_repeat", "starter_repeat", "volume_repeat",
+    "hosts_alone", "benchmarks_own_comments", "allocations",
+)  # fmt: skip
 """Cases whose tables are repetitions; in all others no two tables of one operation share a point."""
 TITLES = {
     "allreduce": "# OSU MPI Allreduce Latency Test v7.5\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)",

@@ -73,13 +73,11 @@ def test_words_that_are_not_needed_are_left_out(tmp_path: Path) -> None:
     assert set(series(paths)) == {("", 0)}
 
 
-def test_numbers_count_where_ranks_are_unknown(tmp_path: Path) -> None:
-    paths = [
-        allreduce(tmp_path, "osu_allreduce_64.txt", "5.00"),
-        allreduce(tmp_path, "osu_allreduce_128.txt", "7.00"),
-    ]
-    assert series(paths) == {("osu_allreduce_64", 0): [5.0], ("osu_allreduce_128", 0): [7.0]}
-    assert series(paths, Given(ranks=64)) == {("", 0): [5.0], ("", 1): [7.0]}
+@pytest.mark.parametrize("name", ["osu_allreduce_{}", "osu_allreduce.{}"])
+def test_numbers_count_where_ranks_are_unknown(tmp_path: Path, name: str) -> None:
+    paths = [allreduce(tmp_path, f"results/out/{name.format(n)}.out.txt", f"{n}.00") for n in (64, 128)]
+    assert series(paths) == {(name.format(n), 0): [n] for n in (64, 128)}
+    assert series(paths, Given(ranks=64)) == {("", 0): [64.0], ("", 1): [128.0]}
 
 
 def test_a_given_variant_wins(tmp_path: Path) -> None:

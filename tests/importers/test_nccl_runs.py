@@ -25,9 +25,10 @@ def test_a_reduction_that_older_releases_leave_blank() -> None:
     row = "32   4   float           89.50   0.00   0.00   N/A    85.10   0.00   0.00   N/A\n"
     head = "# nThread: 1 nGpus: 2 minBytes: 1 warmup iters: 5 iters: 20 validation: 0\n"
     text = head + devices(2) + columns
-    imported = read_text(text + row, path="nccl_alltoall.log")
-    assert [(r.bytes, r.ranks, r.batch) for r in imported.records] == [(16, 2, 20)] * 2
-    assert [r.value for r in imported.records] == pytest.approx([89.5e-6, 85.1e-6], rel=EXACT)
+    rooted = head + devices(2) + COLUMNS + row.replace("float  ", "float -1")
+    for imported in (read_text(each, path="nccl_alltoall.log") for each in (text + row, rooted)):
+        assert [(r.bytes, r.ranks, r.batch) for r in imported.records] == [(16, 2, 20)] * 2
+        assert [r.value for r in imported.records] == pytest.approx([89.5e-6, 85.1e-6], rel=EXACT)
 
 
 @pytest.mark.parametrize("end", ["", "# Out of bounds values : 0 OK\n# Avg bus bandwidth : 0.16\n"])
@@ -60,6 +61,9 @@ def test_ranks_of_a_launch_line_are_processes() -> None:
     """Each has its devices, whose list is lost here."""
     text = "+ mpirun -np 2 ./all_reduce_perf -g 4\n" + HEAD + COLUMNS + ROW
     assert {r.ranks for r in read_text(text).records} == {8}
+    listed = "".join(f"+ mpirun -np {n} ./all_reduce_perf\n{HEAD}{devices(n)}{COLUMNS}{ROW}" for n in (2, 4))
+    for text in (listed, listed.replace("-np ", "")):
+        assert {r.ranks for r in read_text(text, Given(ranks=64)).records} == {2, 4}
 
 
 def test_runs_side_by_side_are_of_the_ranks_that_each_lists() -> None:

@@ -40,6 +40,12 @@ def test_a_planted_line_comes_back(campaign: Path) -> None:
     assert effect.parameters["mean_hops"].value == pytest.approx(7 / 3)
 
 
+def test_ranks_without_a_host_are_named(tmp_path: Path) -> None:
+    records = [record(size_B, 1e-6, locality="network", pair="0-1", launch="one") for size_B in (8, 64, 512)]
+    (effect,) = hops_effects(read(campaign_of(tmp_path / "c", records)), parse_spec("torus:8"))
+    assert "where the ranks '0-1' were" in effect.not_identified["per_hop_s"]
+
+
 def over(machine: Path, hops: int, size_B: int = 8, *more: str) -> dict[str, Any]:
     words = ("--machine", machine, "--bytes", f"{size_B}", "--hops", f"{hops}", "--json")
     out = succeeded("predict", "pingpong", *words, *more)

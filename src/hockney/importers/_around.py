@@ -142,6 +142,10 @@ class _Surroundings:
             return
         where = f"{self.path}:{line.number}"
         if launch := launch_of(text, where, self._variables):
+            if launches := _LINE["launches"].fullmatch(text):
+                for part in launches.groups():
+                    self.line(replace(line, text=part))
+                return
             launch = replace(launch, facts={**_library(text, where), **launch.facts})
             if self._parts[-1].titles or not self._is_list:
                 self._parts.append(_Stretch())

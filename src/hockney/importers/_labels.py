@@ -34,6 +34,7 @@ _TEST_WORDS = frozenset(
     (*_PROGRAMS, *_PLACES, *_FILES, *_REPEATS, *_POINT_TO_POINT, *_RATES, *_COLLECTIVES, *_MORE_COLLECTIVES)
 )
 """Words that name the test or program, not the configuration."""
+_ENDINGS = re.compile(r"(?:\.[A-Za-z]\w*)+$")
 LONG = 100
 """Letters of headings beyond which a variant has only the words in which they differ."""
 
@@ -99,7 +100,7 @@ def names_apart(
     be that number: then it distinguishes, too.
     """
     own = [
-        "/".join([*(part for part in names if not _says_configuration(part)), path.name.partition(".")[0]])
+        "/".join([*(part for part in names if not _says_configuration(part)), _ENDINGS.sub("", path.name)])
         for names, path in zip(_folders(paths), paths, strict=True)
     ]
     words = ["-".join(dict.fromkeys(_words(said_by_name(name)[1]))) for name in own]

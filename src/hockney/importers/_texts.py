@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 LINE = {
     # a row of a table
     "row": r"(?:MPI_\w+\s+)?[\d.]+\s+[\d.]+(?:\s|$)",
+    # a launch, and another behind it
+    "launches": r"(.*?(?:osu_|omb_|IMB-|_perf).*?)(?:&&|;)(.*(?:run|exec|flux).*(?:osu_|omb_|IMB-|_perf).*)",
     # what launchers, collectors and ReproMPI put before a line
     "tag": r"^\s*(?:#@|\[[^\]]*\]<\w+>:?\s*|\d+:\s+|\[\d+\] (?!MPI startup)|\S*\d\d:\d\d:\d\d\S*\s+)",
     # what Intel MPI puts before each variable that is set
@@ -53,7 +55,7 @@ LINE = {
 # Headings, variables, names of files and folders.
 SAID: Mapping[str, Sequence[str]] = {
     "ppn": (
-        r"(?:ppn|n?_?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?per[ _-]?node|perhost)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
+        r"(?:ppn|n?_?(?:ranks?|procs?|process(?:es)?|tasks?)(?:[ _-]?per[ _-]?|/)node|perhost)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
         r"(\d{1,9})[ _-]?(?:ppn|(?:(?:mpi[ _-]?)?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?)?(?:per[ _-]?|/ ?)node)(?![a-z])",
         r"(?:(?<=node )|(?<=nodes ))[x×*] ?(\d{1,9})(?![\d.])(?: ?(?:mpi )?(?:ranks?|procs?|process(?:es)?|tasks?)(?![a-z]))?",
     ),
@@ -122,22 +124,12 @@ TITLES = {
 
 # Launchers, and their options that count. A resource set of jsrun has one rank unless it says more.
 LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
-    (
-        r"mpirun(?:_rsh|\.\w+)?|mpiexec(?:[._]\w+)?|orterun|prterun|prun|ibrun",
-        {"ranks": r"--?n|--?np|--?nprocs|-c", "ppn": r"-N|--?(?:ppn|perhost|npernode)"},
-    ),
-    (r"srun|yhrun|flux", {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node"}),
-    (r"aprun", {"ranks": r"-n", "ppn": r"-N"}),
-    (
-        r"jsrun",
-        {
-            "ranks": r"-p|--np",
-            "sets": r"-n|--nrs",
-            "of_set": r"-a|--tasks_per_rs",
-            "of_host": r"-r|--rs_per_host",
-        },
-    ),
-)
+    (r"mpirun(?:_rsh|\.\w+)?|mpiexec(?:[._]\w+)?|orterun|prterun|prun|ibrun|aprun",
+     {"ranks": r"--?n|--?np|--?nprocs|-c", "ppn": r"-N|--?(?:ppn|perhost|npernode)"}),
+    (r"srun|yhrun|flux|ccc_mprun|lrun",
+     {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node|-T"}),
+    (r"jsrun", {"ranks": r"-p|--np", "sets": r"-n|--nrs", "of_set": r"-a|--tasks_per_rs", "of_host": r"-r|--rs_per_host"}),
+)  # fmt: skip
 
 _CONTAINER = r"singularity|apptainer|podman\S*|u?docker|sarus|shifter|enroot|ch-run"
 LAUNCH = {

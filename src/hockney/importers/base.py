@@ -96,8 +96,7 @@ class AroundTable:
 
     def launched(self) -> int:
         """Ranks of the launch, 0 where they are not known."""
-        ranks = self.facts.get("ranks")
-        return int(ranks.value or 0) if ranks else 0
+        return int(self.facts["ranks"].value or 0) if "ranks" in self.facts else 0
 
     def algorithm(self, operation: str) -> str:
         """The algorithm that settings force for an operation, or a heading or folder names; "" without one."""

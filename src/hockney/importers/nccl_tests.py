@@ -55,7 +55,11 @@ def read(path: Path, text: str, given: Given) -> Imported:
     """Records of every table in the text, in its order; out of place and in place are two of them."""
     if is_file(text):
         return read_file(path, text, given)
-    imported = _NcclReader(path, given).read(text)
+    reader = _NcclReader(path, given)
+    imported = reader.read(text)
+    if given.ranks and len(reader.listed) > 1:
+        # Tables that list other ranks are not all of those that are given.
+        imported = _NcclReader(path, given.model_copy(update={"ranks": None})).read(text)
     imported.tool = "nccl-tests"
     return imported
 
@@ -68,6 +72,8 @@ class _NcclReader(TableReader[_NcclTable]):
 
     def __init__(self, path: Path, given: Given) -> None:
         super().__init__(path, given)
+        self.listed: set[int] = set()
+        """Numbers of ranks that lists of devices say."""
         self._begin_run()
 
     def _begin_run(self) -> None:
@@ -81,12 +87,12 @@ class _NcclReader(TableReader[_NcclTable]):
             return None
         run, columns, where = self._run, header["columns"].split(), f"{self.path}:{line.number}"
         run.place([] if self._ends_in_dots else self._devices)
-        if (ranks := self._options.ranks) not in (None, run.ranks):
+        self.listed |= {run.ranks} if run.ranks else set()
+        if (ranks := self._options.ranks) == self.given.ranks and ranks not in (None, run.ranks):
             if run.ranks:
                 self.imported.warn(where, f"--ranks {ranks} is taken, not the {run.ranks} of its list of devices")
             run.ranks, run.nodes, run.ppn = ranks, None, None
-        elif run.ranks is None and self.given.ranks:
-            run.ranks = self.given.ranks
+        run.ranks = run.ranks or self.given.ranks
         run.name = run.name or self.given.operation or _of_names(self.path)
         self._begin_run()
         cpu = "its times are those of the CPU that launches (-C 1), not of the operation"
@@ -138,8 +144,9 @@ class _NcclReader(TableReader[_NcclTable]):
         cells, columns = super().cells(table, content), table.columns
         if columns[-1] == "timestamp" and len(cells) > 2:
             cells[-2:] = [" ".join(cells[-2:])]
-        if "redop" in columns and len(cells) == len(columns) - 1 and is_number(cells[columns.index("redop")]):
-            cells.insert(columns.index("redop"), "")
+        at = columns.index("redop") if "redop" in columns else -1
+        if at >= 0 and len(cells) == len(columns) - 1 and is_number(cells[at].lstrip("-")):
+            cells.insert(at, "")
         return cells
 
     def fits(self, column: str, cell: str) -> bool:

@@ -40,9 +40,13 @@ def hops_effects(contents: Contents, network: Network) -> list[Effect]:
         return record.variant or "default", record.mpi, record.mapping, record.system, record.cache
 
     for (*where, cache), records in grouped(contents.settled.records, conditions).items():
+        named = dict(zip(("variant", "mpi", "mapping", "system"), where, strict=True))
+        effect = Effect.model_validate({"effect": HOPS, "locality": "network", **named})
         try:
             times = between_nodes(records, contents.launches)
-        except RequestError:
+        except RequestError as error:
+            effect.cannot_tell(error.message, "per_hop_s")
+            effects.append(effect)
             continue
         if cache == "off" or times.empty:
             continue
@@ -50,8 +54,6 @@ def hops_effects(contents: Contents, network: Network) -> list[Effect]:
         sizes, time_s = (values[..., ~np.isnan(time_s).any(axis=0)] for values in (sizes, time_s))
         apart = links_between(contents.launches, network)
         hops = np.array([apart(*pair) for pair in times.index])
-        named = dict(zip(("variant", "mpi", "mapping", "system"), where, strict=True))
-        effect = Effect.model_validate({"effect": HOPS, "locality": "network", **named})
         effects.append(effect)
         effect.notes = [f"pairs of {sizes[0]:.0f} B on {network.spec}, hosts in the order of their names"]
         if len(np.unique(hops)) < 2:
@@ -93,8 +95,7 @@ def at_hops(entry: Entry, effect: Effect, hops: int, model: str) -> tuple[Entry,
         time_s = mean_s + each_s * (hops - mean)
         reach_s = math.hypot(mean_reach_s, each_reach_s * (hops - mean))
         ends = (max(0.0, time_s - reach_s), time_s + reach_s, float(line["pairs"] or 0) - 2)
-        names = ("low_s", "high_s", "freedom")
-        known = dict(zip(names, ends, strict=True)) if reach_s else dict.fromkeys(names)
+        known = dict(zip(("low_s", "high_s", "freedom"), ends if reach_s else (None,) * 3, strict=True))
         points.append(point.model_copy(update={"time_s": time_s, **known}))
     measured = measured_so(entry, points)
     measured.series = replace(measured.series, eager_limit_B=entry.eager_limit_B, breaks_B=tuple(entry.breaks_B))

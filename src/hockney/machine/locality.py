@@ -109,8 +109,7 @@ def _is_of_ranks(ranks: int | None, nodes: int | None, ppn: int | None) -> bool:
     """Whether so many ranks may hold these nodes, at most `ppn` on each: as a table's columns mean them."""
     if ranks is None:
         return False
-    nodes_least, ppn_least = nodes or 1, ppn or 1
-    return nodes_least - 1 + ppn_least <= ranks and (nodes is None or ppn is None or nodes * ppn >= ranks)
+    return (nodes or 1) - 1 + (ppn or 1) <= ranks and (nodes is None or ppn is None or nodes * ppn >= ranks)
 
 
 def _certain(system: System, placed: Placement, is_shared: bool, a: int, b: int) -> PairLocality:

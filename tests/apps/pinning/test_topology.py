@@ -31,21 +31,13 @@ def test_one_node_in_several_words(text: str) -> None:
     [
         # `lstopo --of synthetic`; the numbers as `lstopo -i "…" -p` of hwloc 2.9 shows them.
         ("Package:2 [NUMANode(memory=9)] L3Cache:1 L2Cache:2 Core:1 PU:2", (2, 1, 1, 2, 2), range(8)),
-        (
-            "Package:2 [NUMANode] L2Cache:2(size=9) Core:1 PU:2(indexes=2*4:1*2)",
-            (2, 1, 1, 2, 2),
-            (0, 4, 1, 5, 2, 6, 3, 7),
-        ),
+        ("pack:2 [numa] l2:2(size=9) core:1 pu:2(indexes=2*4:1*2)", (2, 1, 1, 2, 2), (0, 4, 1, 5, 2, 6, 3, 7)),
         ("Package:2 [NUMANode] Core:2 PU:2(indexes=0,4,2,6,1,5,3,7)", (2, 1, 1, 2, 2), (0, 4, 2, 6, 1, 5, 3, 7)),
-        (
-            "Package:2 L3Cache:2 [NUMANode] Core:1 PU:2(indexes=4*2:2*2:1*2)",
-            (2, 2, 1, 1, 2),
-            (0, 4, 2, 6, 1, 5, 3, 7),
-        ),
+        ("pack:2 L3:2 [NUMANode] Core:1 PU:2(indexes=4*2:2*2:1*2)", (2, 2, 1, 1, 2), (0, 4, 2, 6, 1, 5, 3, 7)),
         ("Package:1 Group:4 [NUMANode] L3Cache:2 L1dCache:2 Core:1 PU:1", (1, 4, 2, 2, 1), range(16)),
         ("[NUMANode(memory=9)] Package:2 L3Cache:1 Core:4 PU:1", (2, 1, 1, 4, 1), range(8)),
     ],
-)
+)  # fmt: skip
 def test_what_lstopo_prints(text: str, shape: tuple[int, ...], numbers: Iterable[int]) -> None:
     node = parse(text)
     assert [replace(cpu, cpu=position) for position, cpu in enumerate(node.cpus)] == [*regular(*shape).cpus]

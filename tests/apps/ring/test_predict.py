@@ -47,14 +47,15 @@ def test_one_latency_is_for_all_neighbours(run: Run) -> None:
 
 def test_a_machine_file_gives_an_interval(run: Run) -> None:
     made = asked(run, "--ranks", "2-4", *FILE)
-    # The file's 0.2 µs and 10 GB/s, the nearest that it has.
+    # The file's 1.5 µs and 10 GB/s, the farthest that it has.
     assert [point["time_s"] for point in made["points"]] == pytest.approx(
-        [2 * ranks * (0.2e-6 + 4 / 10e9) for ranks in (2, 3, 4)]
+        [2 * ranks * (1.5e-6 + 4 / 10e9) for ranks in (2, 3, 4)]
     )
     for point in made["points"]:
         assert point["low_s"] < point["time_s"] < point["high_s"]
-        assert point["slowest"] == "package"
-    assert made["notes"] == ["package: PingPing was not measured, PingPong is taken"]
+        assert point["slowest"] == "network"
+    assumed = "where neighbours are is not said: all are taken to be as far apart as network"
+    assert made["notes"] == [assumed, "network: PingPing was not measured, PingPong is taken"]
     network = asked(run, "--ranks", "2", *FILE, "--locality", "network")
     assert network["points"][0]["time_s"] == pytest.approx(4 * (1.5e-6 + 4 / 10e9))
     slow = asked(run, "--ranks", "2", *FILE, "--locality", "network", "--where", "variant=tcp")

@@ -25,7 +25,7 @@ _LEVEL_OF_WORD: dict[str, Level | Literal["thread"]] = {
     "thread": "thread",
 }
 _PART = re.compile(r"(\d{1,6})\s*([a-z]+\d?)\s*(?:[x×]\s*)?")
-_HWLOC = re.compile(r"\[(numa)node\b[^]]*\]|([a-z]+?\d?)[di]?(?:node|cache)?:(\d{1,6})(?:\(([^)]*)\))?")
+_HWLOC = re.compile(r"\[(numa)(?:node)?\b[^]]*\]|([a-z]+?\d?)[di]?(?:node|cache)?:(\d{1,6})(?:\(([^)]*)\))?")
 _HWLOC_WORDS = {"pack": "package", "pu": "thread"}
 _HINT = "write for example '2 packages x 2 numa x 4 cores x 2 threads', or give a file of `lscpu -p`"
 

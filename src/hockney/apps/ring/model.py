@@ -183,13 +183,14 @@ class MachineLinks:
         return any(NETWORK in known for known in self._known.values())
 
     def around(self, ranks: int) -> Locality:
-        """Of all neighbours where no place says it: the nearest that was measured.
+        """Of all neighbours where no place says it: the farthest that was measured.
 
         `network` where it was not, and so many ranks are more than one node is known to hold.
         """
-        if not self.has_network and ranks > self._one_node:
-            return NETWORK
-        return next(near for near in LOCALITIES if any(near in known for known in self._known.values()))
+        beyond: set[Locality] = {NETWORK} if ranks > self._one_node else set()
+        farthest = max(beyond.union(*self._known.values()), key=LOCALITIES.index)
+        self._note(f"where neighbours are is not said: all are taken to be as far apart as {farthest}")
+        return farthest
 
     def pingpong(self, locality: Locality) -> Link | None:
         """A ping-pong of exactly that locality; None where it was not measured."""
@@ -209,9 +210,8 @@ class MachineLinks:
     def _made(self, locality: Locality) -> Link:
         if locality == NETWORK and (self._network.are_given or not self.has_network):
             return self._given()
-        operation = "pingping" if self._known["pingping"] else "pingpong"
-        if locality not in self._known[operation] and locality in self._known["pingpong"]:
-            operation = "pingpong"
+        pingpings, pingpongs = self._known.values()
+        operation = "pingpong" if not pingpings or locality in pingpongs - pingpings else "pingping"
         if operation == "pingpong":
             self._note(f"{locality}: PingPing was not measured, PingPong is taken")
         taken = nearest(locality, filter(self._known[operation].__contains__, LOCALITIES))
