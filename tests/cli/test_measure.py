@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -51,36 +52,27 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.one_mpi
-def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> None:
+def test_variants_and_caches_stay_apart(mpi: Mpi, tmp_path: Path) -> None:
+    """In one launch of each variant: buffers outside the caches take seconds for each visit."""
     campaign = tmp_path / "c"
-    variants = ["--variant", "plain:", "--variant", "named: HOCKNEY_TEST_SETTING=1"]
-    words = [*variants, "--off-cache", "--launches", "2"]
+    words = [
+        "--variant",
+        "plain:",
+        "--variant",
+        "named: HOCKNEY_TEST_SETTING=1",
+        "--off-cache",
+        "--launches",
+        "1",
+    ]
     sizes = ["--bytes", "1KiB", "--operation", "pingpong"]
     measured(*TINY, *words, *sizes, "--mpi", str(mpi.wrapper), "-o", str(campaign))
-    records = Campaign.open(campaign).records()
-    keys = {(r.variant, r.cache, r.repetition) for r in records}
-    # Where the machine changed its level, a further launch visits what lacks the common one.
-    assert {key for key in keys if key[2] in (0, 1)} == {
-        (variant, cache, launch)
-        for variant in ("plain", "named")
-        for cache in ("warm", "off")
-        for launch in (0, 1)
-    }
-    # A point may be visited again where the machine was at another level.
-    assert len(records) >= len(keys)
+    keys = set(product(("plain", "named"), ("warm", "off")))
+    assert {(record.variant, record.cache) for record in Campaign.open(campaign).records()} == keys
     launches = Campaign.open(campaign).launches()
-    assert [(launch.index, launch.variant) for launch in launches][:4] == [
-        (0, "plain"),
-        (0, "named"),
-        (1, "plain"),
-        (1, "named"),
-    ]
+    assert [(launch.index, launch.variant) for launch in launches][:2] == [(0, "plain"), (0, "named")]
     assert launches[1].argv[-1] == launches[0].argv[-1], "one build serves all variants"
     frame = table.load(campaign)
-    # A launch that met another level leaves a point to those that were at the common one.
-    told = set(zip(frame["variant"], frame["cache"], strict=True))
-    assert told == {(variant, cache) for variant, cache, _ in keys}
-    assert len(frame) <= len(keys)
+    assert set(zip(frame["variant"], frame["cache"], strict=True)) == keys
 
 
 def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> None:
