@@ -164,8 +164,9 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _undrawn() -> Iterator[None]:
-    """Pages without pictures: a test reads what pages say, and drawing takes most of their time."""
-    with patch("hockney.report.page._pictures", lambda drawings, _: {each.name: "" for each in drawings}):
+    """Pages without pictures and simulated steps, which take most of their time: a test reads what pages say."""
+    no_pictures = patch("hockney.report.page._pictures", lambda drawings, _: {each.name: "" for each in drawings})
+    with no_pictures, patch("hockney.report.collective_analysis.reproductions", return_value=({}, [])):
         yield
 
 

@@ -93,12 +93,13 @@ def test_the_best_baseline_comes_first_and_text_says_what_was_scored(hockney: Ru
 def test_medians_of_the_points_that_all_predict_are_said(hockney: Run) -> None:
     """Of the default two numbers of ranks were trained: a line has it, a formula needs more."""
     few = "ranks <= 16 and (algorithm != 'default' or ranks <= 4)"
-    assert "median on the 16 points of 32 (50 %) that all predict" in hockney.prints("--train", few)
+    models = ("--model", "linear_in_ranks", "--model", "collective_model")
+    assert "median on the 16 points of 32 (50 %) that all predict" in hockney.prints("--train", few, *models)
 
 
 def test_a_baseline_is_named_though_another_predicts_nothing(hockney: Run) -> None:
     """One number of ranks has no line in the number of ranks."""
-    out = hockney.prints("--train", "ranks == 16", "--test", "ranks == 32")
+    out = hockney.prints("--train", "ranks == 16", "--test", "ranks == 32", "--model", "combination")
     assert "The strongest baseline, " in out.splitlines()[0]
     assert "not compared: linear_in_ranks: it predicts 0 of 12 points" in out
 

@@ -102,9 +102,6 @@ def test_draw_writes_each_kind(name: str, collective: str, algorithm: str, style
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
-DRAW = ["draw", "reduce", "--algorithm", "linear", "--ranks", "4"]
-
-
 def test_a_reduction_costs_what_is_asked() -> None:
     words = ["reduce", "--algorithm", "linear", "--ranks", "2", "--bytes", "100", "--reduction", "0.5ns"]
     done = run("export", *words)

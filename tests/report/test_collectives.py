@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
@@ -15,6 +15,7 @@ from hockney.errors import RequestError
 from hockney.machine.locality import Places
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
+from hockney.predict.reproduced import reproductions
 from hockney.records import table
 from hockney.report import collectives
 from hockney.report.explorer.explored import Explorable, explored
@@ -26,13 +27,6 @@ from hockney.report.style import Looks, drawing_style
 from hockney.report.tables import Table
 
 pytestmark = pytest.mark.usefixtures("undrawn")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _calibrated_on_few() -> Iterator[None]:
-    """Each page calibrates a simulation for its steps, which `tests/predict/test_reproduced.py` judges."""
-    with patch("hockney.predict.reproduced.MOST_TRAINED", 40):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +48,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reported(measured: Path) -> Report:
-    """The report of it, for all who only look at it."""
-    return make(measured)
+    """The report of it, for all who only look at it; its steps are simulated, calibrated on few points."""
+    simulated = patch("hockney.report.collective_analysis.reproductions", reproductions)
+    with simulated, patch("hockney.predict.reproduced.MOST_TRAINED", 40):
+        return make(measured)
 
 
 def test_a_table_of_collectives_alone_makes_a_report(reported: Report, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from tests.machine.test_levels import OTHER_S, SIZES, USUAL_S, campaign, everywh
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 CHANGE = "3.2 × as long in "
-MIXTURE = "At any level: times are medians of all that was measured"
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -44,13 +45,26 @@ def tree(ranks: Array, size_B: Array) -> Array:
     return 3e-6 + 0.4e-6 * np.log2(ranks) + 0.5e-9 * size_B * np.log2(ranks)
 
 
+@cache
+def of_tree(seed: int) -> CollectiveModel:
+    """The model of one draw of the tree."""
+    return fit_collective(planted(tree, np.random.default_rng(seed)))
+
+
+@cache
+def of_few(seed: int) -> CollectiveModel:
+    """The same of fewer ranks and sizes with less noise."""
+    lot = np.random.default_rng(seed)
+    return fit_collective(planted(tree, lot, ranks=RANKS[RANKS > 3], sizes=SIZES[::2], noise=0.02))
+
+
 TREE = {"alpha_s": 3e-6, "alpha_log2P_s": 0.4e-6, "beta_log2P_s_per_B": 0.5e-9}
 
 
 def test_the_terms_of_a_law_are_found_and_their_intervals_hold_it() -> None:
     found, held = 0, dict.fromkeys(TREE, 0)
     for seed in range(DRAWS):
-        model = fit_collective(planted(tree, np.random.default_rng(seed)))
+        model = of_tree(seed)
         if set(model.parameters) != set(TREE):
             continue
         found += 1
@@ -109,10 +123,8 @@ def test_intervals_hold_what_was_left_out() -> None:
     asked = np.array([5.0, 10.0, 20.0, 40.0])
     inside = []
     for seed in range(DRAWS):
-        lot = np.random.default_rng(seed)
-        model = fit_collective(planted(tree, lot))
-        unseen = planted(tree, lot, ranks=asked, sizes=SIZES * 2)
-        made = model.predicted(unseen.ranks, unseen.size_B)
+        unseen = planted(tree, np.random.default_rng(DRAWS + seed), ranks=asked, sizes=SIZES * 2)
+        made = of_tree(seed).predicted(unseen.ranks, unseen.size_B)
         inside.append((made.low_s <= unseen.time_s) & (unseen.time_s <= made.high_s))
     assert np.mean(inside) >= 0.9
 
@@ -219,22 +231,12 @@ def test_a_switch_at_a_number_of_ranks_has_a_range_on_either_side() -> None:
     assert found >= 9
 
 
-@pytest.mark.parametrize(
-    ("ranks", "size_B"),
-    [
-        (512, 2**24),
-        (2, 2),
-        pytest.param(256, 4096, marks=pytest.mark.thorough),
-        pytest.param(64, 2**24, marks=pytest.mark.thorough),
-    ],
-)
+@pytest.mark.parametrize(("ranks", "size_B"), [(512, 2**24), (2, 2), (256, 4096), (64, 2**24)])
 def test_beyond_its_points_a_model_answers_with_an_interval_that_grows(ranks: int, size_B: int) -> None:
     """Above in ranks, in bytes, in both, and below: 95 % are meant, 8 asked of 10 draws (binomial, 1 %)."""
     held = 0
     for seed in range(10):
-        lot = np.random.default_rng(seed)
-        points = planted(tree, lot, ranks=RANKS[RANKS > 3], sizes=SIZES[::2], noise=0.02)
-        model = fit_collective(points)
+        model = of_few(seed)
         asked = np.array([float(ranks)]), np.array([float(size_B)])
         made, truth = model.predicted(*asked), float(tree(*asked)[0])
         inside = model.predicted(

@@ -48,10 +48,6 @@ def logarithm(p: Array, first: float, serial: float) -> Array:
     return np.asarray(first + np.log((1 + serial * (p - 1)) / p))
 
 
-def logarithm_usl(p: Array, first: float, serial: float, coherency: float) -> Array:
-    return np.asarray(first + np.log((1 + (serial + coherency * p) * (p - 1)) / p))
-
-
 def test_intervals_are_those_of_curve_fit_with_students_t() -> None:
     time_s = noisy(strong(COUNTS, 0.05), 3)
     best, covariance = optimize.curve_fit(logarithm, COUNTS, np.log(time_s), p0=[2, 0.1])

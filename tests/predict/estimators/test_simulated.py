@@ -203,7 +203,8 @@ def test_what_all_schedules_miss_alike_is_corrected_and_does_not_widen_another(
 ) -> None:
     """On 12 and 16 ranks everything takes e^0.7 of what it does on fewer and on more: no cost explains that."""
     names, odd = ("linear", "binomial", "chain", "binary"), 0.7
-    every = simulated_table(algorithms=names, ranks=(4, 6, 8, 12, 16, 24, 32), sizes=(8, 512, 16384), noise=NOISE)
+    here = {"sizes": (8, 512, 16384), "mappings": ["half"], "noise": NOISE}
+    every = simulated_table(algorithms=names, ranks=(4, 6, 8, 12, 16, 24, 32), **here)
     every["time_s"] *= np.exp(odd * every["ranks"].isin((12, 16)))
     is_new = (every["algorithm"] == "binary").to_numpy()
     told: list[tuple[float, str]] = []
@@ -260,7 +261,7 @@ def test_several_systems_are_refused_in_words(simulated_table: Table, system: Sy
 
 def test_libraries_are_calibrated_apart(simulated_table: Table, system: System) -> None:
     """One is three times slower than the other: a fit to both would be off by √3 for each."""
-    fast = simulated_table(ranks=(4, 8, 16, 32), sizes=(8, 512))
+    fast = simulated_table(ranks=(4, 8, 16), sizes=(8, 512), mappings=["core"])
     slow = fast.assign(mpi="Other 1", time_s=fast["time_s"] * 3)
     both = pd.concat([fast, slow], ignore_index=True)
     made = simulated(training(both, system)).predict(asked(both))
