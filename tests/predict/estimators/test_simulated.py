@@ -203,8 +203,7 @@ def test_what_all_schedules_miss_alike_is_corrected_and_does_not_widen_another(
 ) -> None:
     """On 12 and 16 ranks everything takes e^0.7 of what it does on fewer and on more: no cost explains that."""
     names, odd = ("linear", "binomial", "chain", "binary"), 0.7
-    here = {"sizes": (8, 512, 16384), "mappings": ["half"], "noise": NOISE}
-    every = simulated_table(algorithms=names, ranks=(4, 6, 8, 12, 16, 24, 32), **here)
+    every = simulated_table(algorithms=names, ranks=(4, 6, 8, 12, 16, 24, 32), sizes=(8, 512, 16384), noise=NOISE)
     every["time_s"] *= np.exp(odd * every["ranks"].isin((12, 16)))
     is_new = (every["algorithm"] == "binary").to_numpy()
     told: list[tuple[float, str]] = []
