@@ -15,6 +15,7 @@
     X(Recv, 8, "recv", Receives) X(Irecv, 8, "irecv", Posts<false>) X(Recv_init, 8, "irecv", Posts<true>) \
     X(Mrecv, 8, "mrecv", TakesMessage) X(Imrecv, 8, "imrecv", TakesMessage) \
     X(Sendrecv, 16, "sendrecv", Exchanges) X(Sendrecv_replace, 16, "sendrecv_replace", Exchanges) \
+    X(Isendrecv, 16, "isendrecv", ExchangesLater) X(Isendrecv_replace, 16, "isendrecv_replace", ExchangesLater) \
     X(Allgatherv, 8, "allgatherv", Allgathers) X(Gatherv, 16, "gatherv", Gathers) \
     X(Scatterv, 16, "scatterv", Scatters) X(Alltoallv, 16, "alltoallv", Exchanged) \
     X(Alltoallw, 16, "alltoallw", Exchanged) X(Scan, 8, "scan", Everyones<trace::scan>) \
@@ -71,7 +72,7 @@
     X(File_iread_at) X(File_iread_shared) X(File_iread_all) X(File_iread_at_all) X(File_iwrite) \
     X(File_iwrite_at) X(File_iwrite_shared) X(File_iwrite_all) X(File_iwrite_at_all) \
     X(File_read_all_begin) X(File_read_at_all_begin) X(File_read_ordered_begin) X(File_write_all_begin) \
-    X(File_write_at_all_begin) X(File_write_ordered_begin) X(Isendrecv) X(Isendrecv_replace) \
+    X(File_write_at_all_begin) X(File_write_ordered_begin) \
     X(Bcast_init) X(Scatter_init) X(Scatterv_init) X(Gather_init) X(Gatherv_init) X(Reduce_init) \
     X(Allreduce_init) X(Allgather_init) X(Allgatherv_init) X(Reduce_scatter_init) \
     X(Reduce_scatter_block_init) X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init) X(Scan_init) \

@@ -61,6 +61,7 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
             one.tag = statuses_[i].MPI_TAG;
         }
         completed.push_back(one);
+        if (request.also >= 0) completed.push_back({{request.also}, 0, 0});
     }
     // Of a test that found nothing to complete.
     if (flag_ != nullptr && completed.empty() && cancelled.empty()) return visit.skip();

@@ -4,11 +4,18 @@
 
 #include <mpi.h>
 
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "channel.hpp"
 #include "trace.hpp"
 #include "types.hpp"
+
+// Not in every MPI's header.
+extern "C" int PMPI_Isendrecv(const void*, int, MPI_Datatype, int, int, void*, int, MPI_Datatype, int, int,
+                              MPI_Comm, MPI_Request*);
+extern "C" int PMPI_Isendrecv_replace(void*, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request*);
 
 namespace hockney {
 
@@ -74,10 +81,22 @@ inline std::uint8_t wild_of(int source, int tag) {
                                      (tag == MPI_ANY_TAG ? trace::any_tag : 0));
 }
 
+inline void write_post(trace::Kind kind, const trace::Visit& visit, std::int64_t on, int from, int tag,
+                       Bytes bytes) {
+    const std::uint8_t wild = wild_of(from, tag);
+    trace::Event event(kind, visit);
+    event.add(on, wild);
+    if ((wild & trace::any_source) == 0) event.add(from);
+    if ((wild & trace::any_tag) == 0) event.add(trace::Signed{tag});
+    event.add(bytes);
+}
+
 // A request that is under way from now on; without a message it has no number.
-inline void begin_request(const MPI_Request* request, bool has_message, std::uint8_t wild = 0) {
+inline void begin_request(const MPI_Request* request, bool has_message, std::uint8_t wild = 0,
+                          bool has_both = false) {
     trace::Request made{-1, request, wild};
     if (has_message) made.number = trace::requests().next();
+    if (has_message && has_both) made.also = trace::requests().next();
     trace::requests().add(*request, made);
 }
 
@@ -87,31 +106,28 @@ struct Sends : Noted {
     template <class Number, class... Request>
     Sends(const trace::Visit&, const void*, Number count, MPI_Datatype type, int to_rank, int with_tag,
           MPI_Comm on, Request... made)
-        : Noted(on), to(to_rank), tag(with_tag), request(made...) {
+        : Noted(on), to(to_rank), tag(with_tag), request{made...} {
         bytes = bytes_of(count, type);
     }
     void count(Watched& watched, const char* operation, const trace::Visit& visit, int code) const {
-        if (is_persistent) return keep(request.at, watched, operation, code);
+        if (is_persistent) return keep(request, watched, operation, code);
         Noted::count(watched, operation, visit, code);
     }
     void write(const trace::Visit& visit) const {
         if (to == MPI_PROC_NULL) visit.skip();
         const std::int64_t on = to != MPI_PROC_NULL ? number(visit) : -1;
-        if (request.at != nullptr && is_persistent)
-            trace::persistent_requests().trace(*request.at, on >= 0, 0);
-        else if (request.at != nullptr)
-            begin_request(request.at, on >= 0);
+        if (request != nullptr && is_persistent)
+            trace::persistent_requests().trace(*request, on >= 0, 0);
+        else if (request != nullptr)
+            begin_request(request, on >= 0);
         const trace::Kind later = is_persistent ? trace::send_init : trace::isend;
         if (on < 0) return;
-        trace::Event(request.at != nullptr ? later : trace::send, visit)
+        trace::Event(request != nullptr ? later : trace::send, visit)
             .add(on, to, trace::Signed{tag}, bytes, mode);
     }
 
     int to, tag;
-    struct Made {
-        explicit Made(MPI_Request* made = nullptr) : at(made) {}
-        MPI_Request* at;
-    } request;
+    MPI_Request* request;
 };
 template <trace::Mode mode>
 using SendsLater = Sends<mode, true>;
@@ -155,57 +171,78 @@ struct Posts : Noted {
             trace::persistent_requests().trace(*request, on >= 0, wild);
         else
             begin_request(request, on >= 0, wild);
-        if (on < 0) return;
-        trace::Event event(is_persistent ? trace::recv_init : trace::irecv, visit);
-        event.add(on, wild);
-        if ((wild & trace::any_source) == 0) event.add(from);
-        if ((wild & trace::any_tag) == 0) event.add(trace::Signed{tag});
-        event.add(bytes);
+        if (on >= 0) write_post(is_persistent ? trace::recv_init : trace::irecv, visit, on, from, tag, bytes);
     }
 
     int from, tag;
     MPI_Request* request;
 };
 
+// The argument so many before the end.
+template <std::size_t back, class... Arguments>
+auto& from_end(Arguments&... arguments) {
+    return std::get<sizeof...(Arguments) - back>(std::tie(arguments...));
+}
+
 // MPI_Sendrecv, and the same in one buffer.
-struct Exchanges : Noted {
-    template <class Number>
-    Exchanges(const trace::Visit& visit, const void*, Number count, MPI_Datatype type, int to_rank,
-              int with_tag, void*, Number, MPI_Datatype, int from_rank, int, MPI_Comm on, MPI_Status*& status)
-        : Noted(on), to(to_rank), tag(with_tag), from(from_rank), got(visit, status) {
+struct Exchange : Noted {
+    template <class Number, class... More>
+    Exchange(const void*, Number count, MPI_Datatype type, int to_rank, int with_tag, More&... more)
+        : Noted(from_end<2>(more...)),
+          to(to_rank),
+          tag(with_tag),
+          from(from_end<4>(more...)),
+          from_tag(from_end<3>(more...)) {
         bytes = bytes_of(count, type);
     }
-    template <class Number>
-    Exchanges(const trace::Visit& visit, void*, Number count, MPI_Datatype type, int to_rank, int with_tag,
-              int from_rank, int, MPI_Comm on, MPI_Status*& status)
-        : Noted(on), to(to_rank), tag(with_tag), from(from_rank), got(visit, status) {
-        bytes = bytes_of(count, type);
-    }
+
+    int to, tag, from, from_tag;
+    bool sends = to != MPI_PROC_NULL, receives = from != MPI_PROC_NULL;
+};
+struct Exchanges : Exchange {
+    template <class... All>
+    explicit Exchanges(const trace::Visit& visit, All&... all)
+        : Exchange(all...), got(visit, from_end<1>(all...)) {}
     void write(const trace::Visit& visit) const {
-        const bool sends = to != MPI_PROC_NULL, receives = from != MPI_PROC_NULL;
         if (!sends && !receives) return visit.skip();
         const std::int64_t on = number(visit);
         if (on < 0) return;
-        trace::Event event(trace::sendrecv, visit);
-        event.add(on, trace::Signed{sends ? to : trace::proc_null}, trace::Signed{sends ? tag : 0},
-                  sends ? bytes : 0, trace::Signed{receives ? got->MPI_SOURCE : trace::proc_null},
-                  trace::Signed{receives ? got->MPI_TAG : 0}, receives ? got.bytes() : 0);
+        trace::Event(trace::sendrecv, visit)
+            .add(on, trace::Signed{sends ? to : trace::proc_null}, trace::Signed{sends ? tag : 0},
+                 sends ? bytes : 0, trace::Signed{receives ? got->MPI_SOURCE : trace::proc_null},
+                 trace::Signed{receives ? got->MPI_TAG : 0}, receives ? got.bytes() : 0);
     }
 
-    int to, tag, from;
     OwnStatus got;
+};
+
+// MPI_Isendrecv, and the same in one buffer: a request for both.
+struct ExchangesLater : Exchange {
+    template <class... All>
+    explicit ExchangesLater(const trace::Visit&, All&... all)
+        : Exchange(all...), request(from_end<1>(all...)) {}
+    void write(const trace::Visit& visit) const {
+#ifdef MPICH_VERSION  // whose status is not that of the receive (5.0.2)
+        if (receives && wild_of(from, from_tag) != 0) return write_other(visit);
+#endif
+        if (!sends && !receives) visit.skip();
+        const std::int64_t on = sends || receives ? number(visit) : -1;
+        begin_request(request, on >= 0, receives ? wild_of(from, from_tag) : std::uint8_t{0},
+                      sends && receives);
+        if (on >= 0 && receives) write_post(trace::irecv, visit, on, from, from_tag, bytes);
+        if (on >= 0 && sends)
+            trace::Event(trace::isend, visit).add(on, to, trace::Signed{tag}, bytes, trace::standard);
+    }
+
+    MPI_Request* request;
 };
 
 // A message that a probe took.
 struct TakesMessage : Noted {
-    template <class Number>
-    TakesMessage(const trace::Visit&, void*, Number count, MPI_Datatype type, MPI_Message*, MPI_Status*) {
+    template <class Number, class Last>
+    TakesMessage(const trace::Visit&, void*, Number count, MPI_Datatype type, MPI_Message*, Last* last) {
         bytes = bytes_of(count, type);
-    }
-    template <class Number>
-    TakesMessage(const trace::Visit&, void*, Number count, MPI_Datatype type, MPI_Message*, MPI_Request* made)
-        : request(made) {
-        bytes = bytes_of(count, type);
+        if constexpr (std::is_same_v<Last, MPI_Request>) request = last;
     }
     void write(const trace::Visit& visit) const {
         if (request != nullptr) begin_request(request, true);
@@ -218,16 +255,12 @@ struct TakesMessage : Noted {
 // A probe that waits, and one that may find nothing.
 template <trace::Kind kind>
 struct Probes : Noted {
-    template <class... Message>
-    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, MPI_Message*, MPI_Status*& status)
-        : Probes(visit, from_rank, on, nullptr, status) {}
-    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, MPI_Status*& status)
-        : Probes(visit, from_rank, on, nullptr, status) {}
-    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, int* flag, MPI_Message*,
-           MPI_Status*& status)
-        : Probes(visit, from_rank, on, flag, status) {}
-    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, int* flag, MPI_Status*& status)
-        : Probes(visit, from_rank, on, flag, status) {}
+    template <class... More>
+    Probes(const trace::Visit& visit, int from_rank, int, MPI_Comm on, More&... more)
+        : Noted(on), from(from_rank), got(visit, from_end<1>(more...)) {
+        if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<More...>>, int*>)
+            has_found = from_end<sizeof...(More)>(more...);
+    }
     void write(const trace::Visit& visit) const {
         if (has_found != nullptr && *has_found == 0) return visit.test();
         if (from == MPI_PROC_NULL) return visit.skip();
@@ -235,12 +268,8 @@ struct Probes : Noted {
         if (on >= 0) trace::Event(kind, visit).add(on, got->MPI_SOURCE, trace::Signed{got->MPI_TAG});
     }
 
-  private:
-    Probes(const trace::Visit& visit, int from_rank, MPI_Comm on, const int* flag, MPI_Status*& status)
-        : Noted(on), from(from_rank), has_found(flag), got(visit, status) {}
-
     int from;
-    const int* has_found;
+    const int* has_found = nullptr;
     OwnStatus got;
 };
 
@@ -248,19 +277,14 @@ struct Probes : Noted {
 class Completes : public Noted {
   public:
     // MPI_Wait, MPI_Test
-    Completes(const trace::Visit& visit, MPI_Request* request, MPI_Status*& status) {
-        keep(visit, 1, request, &status, 1);
-    }
-    Completes(const trace::Visit& visit, MPI_Request* request, int* flag, MPI_Status*& status) : flag_(flag) {
-        keep(visit, 1, request, &status, 1);
-    }
+    template <class... More>
+    Completes(const trace::Visit& visit, MPI_Request* request, More&... more)
+        : Completes(visit, 1, request, more...) {}
     // MPI_Waitall, MPI_Testall
-    Completes(const trace::Visit& visit, int count, MPI_Request* requests, MPI_Status*& statuses) {
-        keep(visit, count, requests, &statuses, count);
-    }
-    Completes(const trace::Visit& visit, int count, MPI_Request* requests, int* flag, MPI_Status*& statuses)
-        : flag_(flag) {
-        keep(visit, count, requests, &statuses, count);
+    template <class... More>
+    Completes(const trace::Visit& visit, int count, MPI_Request* requests, More&... more) {
+        keep(visit, count, requests, &from_end<1>(more...), count);
+        if constexpr (sizeof...(More) == 2) flag_ = from_end<2>(more...);
     }
     void write(const trace::Visit& visit) const {
         if (flag_ != nullptr && *flag_ == 0) return visit.test();
@@ -285,15 +309,11 @@ class Completes : public Noted {
 
 // MPI_Waitany, MPI_Testany
 struct CompletesOne : Completes {
-    CompletesOne(const trace::Visit& visit, int count, MPI_Request* requests, int* at, MPI_Status*& status)
+    template <class... More>
+    CompletesOne(const trace::Visit& visit, int count, MPI_Request* requests, int* at, More&... more)
         : index(at) {
-        keep(visit, count, requests, &status, 1);
-    }
-    CompletesOne(const trace::Visit& visit, int count, MPI_Request* requests, int* at, int* flag,
-                 MPI_Status*& status)
-        : index(at) {
-        keep(visit, count, requests, &status, 1);
-        flag_ = flag;
+        keep(visit, count, requests, &from_end<1>(more...), 1);
+        if constexpr (sizeof...(More) == 2) flag_ = from_end<2>(more...);
     }
     void write(const trace::Visit& visit) const {
         if (flag_ != nullptr && *flag_ == 0) return visit.test();

@@ -27,6 +27,8 @@ struct Request {
     // A communicator that is there when the request is over, and its number.
     const MPI_Comm* duplicate = nullptr;
     std::int64_t duplicate_number = 0;
+    // Of a send that is over with the receive.
+    std::int64_t also = -1;
 };
 
 // One that is started again and again: what a start counts as, and its number in the trace, if it has one.

@@ -98,17 +98,14 @@ void ReplayWriter::close(std::vector<Act>&& acts, Template& into) const {
     const auto of = [](const Act& act) {
         return Template::Message{act.tag, act.peer, act.op == Op::send || act.op == Op::sent};
     };
-    const auto key = [](const Template::Message& one) { return std::tie(one.tag, one.peer, one.is_send); };
-    const auto is_before = [&](const Template::Message& a, const Template::Message& b) {
-        return key(a) < key(b);
-    };
-    const auto is_same = [&](const Template::Message& a, const Template::Message& b) {
-        return key(a) == key(b);
+    const auto is_before = [](const Template::Message& a, const Template::Message& b) {
+        return std::tie(a.tag, a.peer, a.is_send) < std::tie(b.tag, b.peer, b.is_send);
     };
     for (const Act& act : acts)
         if (is_message(act.op)) into.messages.push_back(of(act));
     const auto first = into.messages.begin() + before;
     std::sort(first, into.messages.end(), is_before);
+    const auto is_same = [&](const auto& a, const auto& b) { return !is_before(a, b); };  // sorted
     into.messages.erase(std::unique(first, into.messages.end(), is_same), into.messages.end());
     for (Act& act : acts)
         if (is_message(act.op))
@@ -168,22 +165,19 @@ void ReplayWriter::plain(const Rank& mine, const TraceEvent& event, Template& in
             break;
         }
         case trace::gatherv:
-        case trace::scatterv:
-            if (own != event.root) {
-                if (event.operation == trace::gatherv)
-                    builder_.send(event.root, region(event.bytes));
-                else
-                    builder_.receive(event.root, region(event.bytes));
-                break;
-            }
-            for (int peer = 0; peer < ranks; ++peer) {
+        case trace::scatterv: {
+            const bool is_root = own == event.root;
+            const int first = is_root ? 0 : event.root, end = is_root ? ranks : event.root + 1;
+            for (int peer = first; peer < end; ++peer) {
+                const Region block = region(is_root ? bytes(0, peer) : event.bytes);
                 if (peer == own) continue;
-                if (event.operation == trace::gatherv)
-                    builder_.receive(peer, region(bytes(0, peer)));
+                if ((event.operation == trace::gatherv) == is_root)
+                    builder_.receive(peer, block);
                 else
-                    builder_.send(peer, region(bytes(0, peer)));
+                    builder_.send(peer, block);
             }
             break;
+        }
         case trace::alltoallv:
             for (int step = 1; step < ranks; ++step)
                 builder_.receive(neighbour(-step), region(bytes(1, neighbour(-step))));

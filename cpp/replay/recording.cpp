@@ -153,13 +153,8 @@ void Recording::survey(int rank) {
                 mine.dropped.push_back(done.number);
         }
         reader.forget_complete();
-        const bool is_send = event.kind == trace::send || event.kind == trace::isend;
+        const bool is_send = event.kind <= trace::isend || event.kind == trace::send_init;
         if (is_send && event.flags == trace::synchronous) ++synchronous_;
-        if (event.kind == trace::start)
-            for (const std::uint32_t number : event.numbers) {
-                const RankReader::Persistent& of = reader.persistent(number);
-                if (of.is_send && of.flags == trace::synchronous) ++synchronous_;
-            }
         if (event.kind == trace::other) {
             Other& other = others_[names_[event.name]];
             ++other.calls;

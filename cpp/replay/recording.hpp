@@ -42,7 +42,6 @@ struct Communicator {
     const std::vector<std::int32_t>*members = nullptr, *remote = nullptr;  // ranks of MPI_COMM_WORLD
     std::vector<std::int32_t> sources, destinations;                       // its neighbours
 
-    bool exists() const { return members != nullptr; }
     int ranks() const { return static_cast<int>(members->size()); }
     const std::vector<std::int32_t>& peers() const { return remote == nullptr ? *members : *remote; }
     std::int32_t world(std::int32_t peer) const { return peers()[static_cast<std::size_t>(peer)]; }
@@ -213,7 +212,7 @@ class Recording {
     const std::map<std::string, Other>& others() const { return others_; }
     // Collectives between groups, which are left out.
     std::uint64_t between_groups() const { return between_groups_; }
-    // Sends that wait for their receiver whatever their size, which are played as standard ones.
+    // Sends that wait for their receiver whatever their size; of persistent ones how many were made.
     std::uint64_t synchronous() const { return synchronous_; }
 
     // What the event asks of a library; nothing where it is a schedule of ours, or where there is nothing to

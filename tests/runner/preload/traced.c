@@ -79,6 +79,22 @@ static void failing(void) {
     MPI_Wait(requests, NO_STATUS);
 }
 
+/* Both ways by one request, with ranks that send and receive apart; to or from nobody. */
+static void exchanges(void) {
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+    if (rank == 0) {
+        MPI_Isendrecv(from, 10, MPI_BYTE, next, 1, into, 20, MPI_BYTE, before, 1, WORLD, requests);
+        MPI_Isendrecv_replace(from, 11, MPI_BYTE, next, 2, MPI_PROC_NULL, 2, WORLD, requests + 1);
+        MPI_Isendrecv(from, 12, MPI_BYTE, MPI_PROC_NULL, 3, into, 20, MPI_BYTE, before, 3, WORLD, requests + 2);
+        MPI_Waitall(3, requests, NO_STATUSES);
+    } else if (rank == 1) {
+        for (int tag = 1; tag < 3; ++tag) MPI_Recv(into, 20, MPI_BYTE, 0, tag, WORLD, NO_STATUS);
+    } else {
+        for (int tag = 1; tag < 4; tag += 2) MPI_Send(from, 10 + tag, MPI_BYTE, 0, tag, WORLD);
+    }
+#endif
+}
+
 static void persistent(void) {
     MPI_Recv_init(into, 20, MPI_BYTE, MPI_ANY_SOURCE, 1, WORLD, requests);
     MPI_Send_init(from, 10, MPI_BYTE, next, 1, WORLD, requests + 1);
@@ -369,7 +385,7 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)(void);
-    } parts[] = {{"messages", messages},       {"later", later},       {"failing", failing}, {"persistent", persistent},
+    } parts[] = {{"messages", messages},       {"later", later},       {"failing", failing}, {"exchanges", exchanges}, {"persistent", persistent},
                  {"probes", probes},           {"polls", polls},       {"passes", passes},
                  {"collectives", collectives},
                  {"non_blocking", non_blocking}, {"neighbours", neighbours}, {"communicators", communicators},
