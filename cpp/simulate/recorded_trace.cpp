@@ -1,4 +1,4 @@
-// Compiled by itself, beside the rest of the simulator: each takes half of a minute.
+// What happens, written down once and gone through again under other costs.
 #include <algorithm>
 #include <stdexcept>
 
