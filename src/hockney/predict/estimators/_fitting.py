@@ -35,7 +35,7 @@ _FEW = 100
 """Points that say whether a protocol is worth to be tried on all of these."""
 _BELIEVE = 10.0
 """Gain in log-likelihood from which on a protocol is believed."""
-_PROMISED = 0.5
+_PROMISED = 0.25
 """Share of it that the paths of one simulation must promise before a protocol is calibrated."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
