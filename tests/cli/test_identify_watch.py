@@ -24,8 +24,8 @@ def answers(*words: str | Path) -> list[dict[str, Any]]:
 def test_the_answer_without_a_campaign(mpi: Mpi) -> None:
     if mpi.kind not in library.COUNTING:
         pytest.skip(f"{mpi.describe()} cannot be watched")
-    words = ["--operation", "bcast", "--ranks", "5", "--bytes", "64", "--bytes", "16KiB"]
-    (found,) = answers("--watch", "--mpi", mpi.wrapper, *words)
+    words = ("--watch", "--mpi", mpi.wrapper, "--operation", "bcast", "--ranks", "5", "--bytes", "64,16KiB")
+    (found,) = answers(*words)
     assert (found["mpi"], found["way"]) == (mpi.describe(), "watching")
     assert {cell["bytes"] for cell in found["cells"]} >= {64, 2**14}
     assert all(cell["ranks"] == 5 and (cell["names"] or cell["why"]) for cell in found["cells"])

@@ -182,6 +182,9 @@ def test_the_verdict_needs_more_than_the_intervals_leave_open() -> None:
 def test_the_nearest_measured_locality_stands_for_others() -> None:
     two = MachineCosts({1: costs().messages[NETWORK], 3: costs().messages[NETWORK]}, "a test")
     assert [two.nearest(locality) for locality in range(5)] == [1, 1, 3, 3, 3]
+    # The network stands for no pair of a node where one of a node's own was measured.
+    far = replace(two, messages={1: two.messages[1], NETWORK: two.messages[3]})
+    assert [far.nearest(locality) for locality in (0, NETWORK - 1, NETWORK)] == [1, 1, NETWORK]
 
 
 def test_curves_give_the_one_way_time() -> None:

@@ -76,8 +76,12 @@ class MachineCosts:
     """What such an assumption lacks, in words."""
 
     def nearest(self, locality: int) -> int:
-        """The locality itself if measured, else the nearest measured one farther out, else farther in."""
-        return min(self.messages, key=lambda known: (known < locality, abs(known - locality)))
+        """The locality itself if measured, else the nearest measured one farther out, else farther in.
+
+        A node's own come before the network for ranks of one node.
+        """
+        near = [known for known in self.messages if locality == NETWORK or known != NETWORK] or self.messages
+        return min(near, key=lambda known: (known < locality, abs(known - locality)))
 
     def check_network(self, place: Place | None, ranks: int) -> None:
         """RequestError where these ranks send messages between nodes, and nothing is known of those."""

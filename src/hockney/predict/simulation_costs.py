@@ -37,7 +37,7 @@ def source(
     `given` are parameters that replace those of a machine file or system. RequestError where nothing says what a
     message costs, or two options say the same thing.
     """
-    on_nodes = _on_nodes(sharing, ranks, has_machine=options.machine is not None)
+    on_nodes = _on_nodes(sharing, ranks, has_localities=bool(options.machine or options.system))
     node_s_per_B = sharing.node_gap_s_per_B or 0.0
     link_s_per_B = sharing.links.link_s_per_B if sharing.links else 0.0
     if options.machine is None and not options.system:
@@ -97,27 +97,26 @@ def source(
     return costs, place, costs.described(given, range(len(LOCALITIES))), warnings
 
 
-def _on_nodes(sharing: SharingOptions, ranks: int, *, has_machine: bool) -> Place | None:
+def _on_nodes(sharing: SharingOptions, ranks: int, *, has_localities: bool) -> Place | None:
     """Where ranks are on nodes that share links, or are nearer than others; None where neither is so.
 
     RequestError for half a network, and for one with too few nodes.
     """
-    if sharing.ppn > MOST_PLACES:
-        raise RequestError(
-            f"a node must have at most {MOST_PLACES} ranks, not {sharing.ppn}", "for example --ppn 8"
-        )
-    if sharing.node_gap_s_per_B is None and sharing.links is None and (sharing.ppn == 1 or not has_machine):
-        if sharing.ppn > 1:
+    ppn = sharing.ppn or 1
+    if ppn > MOST_PLACES:
+        raise RequestError(f"a node must have at most {MOST_PLACES} ranks, not {ppn}", "for example --ppn 8")
+    if sharing.node_gap_s_per_B is None and sharing.links is None and not (sharing.ppn and has_localities):
+        if ppn > 1:
             raise RequestError("--ppn alone changes nothing", "add --machine, --node-bandwidth, or a network")
         return None
     links = sharing.links or SharedLinks()
     places = math.prod(links.torus) if links.torus else math.prod(children for children, _ in links.tree)
-    needed = -(-ranks // sharing.ppn)
+    needed = -(-ranks // ppn)
     if sharing.links and needed > places:
         raise RequestError(
             f"{ranks} ranks need {counted(needed, 'node')}, but the network has {places}",
             "give fewer ranks, a larger --ppn or a larger network",
         )
-    node = (np.arange(ranks) // sharing.ppn).astype(np.int32)
+    node = (np.arange(ranks) // ppn).astype(np.int32)
     below, uplinks = zip(*links.tree, strict=True) if links.tree else ((), ())
-    return Place.of_nodes(node, min(sharing.ppn, ranks), links.torus, below, uplinks)
+    return Place.of_nodes(node, min(ppn, ranks), links.torus, below, uplinks)

@@ -118,7 +118,7 @@ class SharedLinks(NamedTuple):
 class SharingOptions(BaseModel, defer_build=True):
     """Links and nodes that messages share."""
 
-    ppn: Annotated[int, Option("Consecutive ranks that share a node."), Field(ge=1)] = 1
+    ppn: Annotated[int | None, Option("Consecutive ranks that share a node."), Field(ge=1)] = None
     node_gap_s_per_B: Annotated[
         float | None,
         Option(

@@ -125,6 +125,7 @@ def test_links_of_a_machine_without_pingping() -> None:
     assert links("package").time_s == pytest.approx(0.2e-6 + 4 / 10e9)
     assert links.notes == ["package: PingPing was not measured, PingPong is taken"]
     assert links.around(2) == "network"
+    assert MachineLinks(load(MACHINE), {"locality": "package"}).around(2) == "package"
     assert not_none(links.pingpong("package")).time_s == links("package").time_s
     assert links.pingpong("node") is None
 

@@ -14,7 +14,7 @@ from hockney.apps.ring.app import BOTH_AT_ONCE, EXCHANGES, OURS, TWO_LINKS
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
-from hockney.machine.select import select_entry
+from hockney.machine.select import matching, select_entry
 from hockney.machine.system import System
 from hockney.predict.machine_costs import WITHOUT_NETWORK, ranks_of_one_node
 from hockney.predict.machine_costs import of_machine as costs_of_machine
@@ -156,12 +156,11 @@ class MachineLinks:
         """
         self.notes: list[str] = []
         """What stood in for what, each once."""
-        self._machine = machine
-        self._where = dict(where or {})
+        self._machine, self._where = machine, dict(where or {})
         self._known = {
             operation: {
                 entry.locality
-                for entry in machine.point_to_point
+                for entry in matching(machine, self._where)
                 if entry.operation == operation and "piecewise" in entry.fits and entry.locality in LOCALITIES
             }
             for operation in ("pingping", "pingpong")
@@ -187,9 +186,10 @@ class MachineLinks:
 
         `network` where it was not, and so many ranks are more than one node is known to hold.
         """
-        beyond: set[Locality] = {NETWORK} if ranks > self._one_node else set()
-        farthest = max(beyond.union(*self._known.values()), key=LOCALITIES.index)
-        self._note(f"where neighbours are is not said: all are taken to be as far apart as {farthest}")
+        is_beyond = ranks > self._one_node and not self.has_network
+        farthest = NETWORK if is_beyond else max(set().union(*self._known.values()), key=LOCALITIES.index)
+        whose = f"of more than {self._one_node} ranks " if is_beyond else ""
+        self._note(f"nothing says where neighbours {whose}are: they are taken to be at locality {farthest}")
         return farthest
 
     def pingpong(self, locality: Locality) -> Link | None:
@@ -210,7 +210,7 @@ class MachineLinks:
     def _made(self, locality: Locality) -> Link:
         if locality == NETWORK and (self._network.are_given or not self.has_network):
             return self._given()
-        pingpings, pingpongs = self._known.values()
+        pingpings, pingpongs = self._known["pingping"], self._known["pingpong"]
         operation = "pingpong" if not pingpings or locality in pingpongs - pingpings else "pingping"
         if operation == "pingpong":
             self._note(f"{locality}: PingPing was not measured, PingPong is taken")

@@ -36,7 +36,7 @@ _FEW = 100
 _BELIEVE = 10.0
 """Gain in log-likelihood from which on a protocol is believed."""
 _PROMISED = 0.25
-"""Share of it that the paths of one simulation must promise before a protocol is calibrated."""
+"""Share of it that one simulation must promise before a protocol is calibrated (half missed simulated ports)."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
