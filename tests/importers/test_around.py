@@ -132,9 +132,8 @@ def test_tables_that_differ_without_a_word_are_asked_about(tmp_path: Path, facto
     ],
 )  # fmt: skip
 def test_an_algorithm_may_be_written_as_users_know_it(tmp_path: Path, word: str, library: str, name: str) -> None:
-    assert [row[3] for row in subjects(collected(tmp_path, "@bcast@", Given(algorithm=word, mpi=library)))] == [
-        name
-    ]
+    (row,) = subjects(collected(tmp_path, "@bcast@", Given(algorithm=word, mpi=library)))
+    assert row[3] == name
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ def series(paths: list[Path], given: Given = NOTHING) -> dict[tuple[str, int], l
         # Names that differ by numbers are repetitions, by words configurations.
         (("imb/IMB_PingPong_2/job.out", "imb/IMB_PingPong__1/job.out"), {("", 0): [1], ("", 1): [2]}),
         (("latency_tcp.txt", "latency_shm.txt"), {("tcp", 0): [1], ("shm", 0): [2]}),
+        (("latency.tcp.txt.gz", "latency.shm.o17"), {("tcp", 0): [1], ("shm", 0): [2]}),
     ],
 )
 def test_names_tell_configurations(

@@ -128,9 +128,8 @@ def test_the_command_of_a_cell_stands_above_its_output() -> None:
 
 
 def test_fields_beside_a_text_are_no_lines_of_it() -> None:
-    assert [line.text for line in split_lines('{"log": "1  1.01\\n", "stream": "stdout", "id": 7}')] == [
-        "1  1.01"
-    ]
+    (line,) = split_lines('{"log": "1  1.01\\n", "stream": "stdout", "id": 7}')
+    assert line.text == "1  1.01"
 
 
 OTHER = {

@@ -36,9 +36,8 @@ def test_pingpong_and_pingping() -> None:
         ("pingpong", 4194304, pytest.approx(672.03e-6, rel=EXACT), 10),
         ("pingping", 8, pytest.approx(1.53e-6, rel=EXACT), 1000),
     ]
-    assert {(r.statistic, r.ranks, r.pairs, r.pair, r.source) for r in imported.records} == {
-        ("one_way", 2, 1, "0-1", "imb")
-    }
+    said = {(r.statistic, r.ranks, r.pairs, r.pair, r.source) for r in imported.records}
+    assert said == {("one_way", 2, 1, "0-1", "imb")}
     line = next(n for n, text in enumerate(path.read_text().split("\n"), 1) if "672.03" in text)
     assert imported.records[2].origin == f"{path}:{line}"
 
@@ -195,9 +194,8 @@ def test_reduce_scatter_that_cannot_be_converted() -> None:
 def test_sizes_as_printed(name: str) -> None:
     """In IMB's sources these are the bytes of one call's buffer, or of one block: what the tidy table wants."""
     imported = read_text(collective(name, 4096))
-    assert {r.statistic: r.value * 1e6 for r in imported.records} == pytest.approx(
-        {"min_over_ranks": 8.0, "max_over_ranks": 11.0, "mean_over_ranks": 9.5}, rel=EXACT
-    )
+    times_us = {"min_over_ranks": 8.0, "max_over_ranks": 11.0, "mean_over_ranks": 9.5}
+    assert {r.statistic: r.value * 1e6 for r in imported.records} == pytest.approx(times_us, rel=EXACT)
     assert {(r.operation, r.bytes) for r in imported.records} == {(name.lower(), 4096)}
 
 

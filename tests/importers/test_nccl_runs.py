@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.importers.reading import EXACT
 from tests.importers.test_nccl_tests import COLUMNS, HEAD, ROW, device, devices, read_text
 
+from hockney.importers._collect import collect
 from hockney.importers.base import Given
 
 TAG = "[1,0]<stdout>:"
@@ -44,17 +47,23 @@ def test_commands_between_the_tables_name_the_programs(end: str) -> None:
 @pytest.mark.parametrize("dots", ["", "......\n", "# ...\n"])
 def test_a_shortened_list_says_the_ranks_by_its_last_one(dots: str) -> None:
     shortened = devices(3) + dots + "".join(device(rank, "n8") for rank in (61, 62, 63))
-    text = HEAD + shortened + COLUMNS + ROW
-    assert {(r.ranks, r.nodes, r.ppn) for r in read_text(text, path="all_reduce_perf").records} == {
-        (64, None, None)
-    }
-    other = read_text(text, Given(ranks=32), path="all_reduce_perf")
-    assert {(r.ranks, r.nodes, r.ppn) for r in other.records} == {(32, None, None)}
-    assert "--ranks 32 is taken, not the 64" in other.warnings[0]
+    records = read_text(HEAD + shortened + COLUMNS + ROW, path="all_reduce_perf").records
+    assert {(r.ranks, r.nodes, r.ppn) for r in records} == {(64, None, None)}
     # Where its end was cut, nothing is known.
-    assert {
-        r.ranks for r in read_text(HEAD + devices(2) + "...\n" + COLUMNS + ROW, path="reduce_perf").records
-    } == {None}
+    cut = read_text(HEAD + devices(2) + "...\n" + COLUMNS + ROW, path="reduce_perf").records
+    assert {r.ranks for r in cut} == {None}
+
+
+@pytest.mark.parametrize("lists", [[(2, 2)], [(2, 4)], [(2,), (4,)]])
+def test_other_ranks_than_listed(tmp_path: Path, lists: list[tuple[int, ...]]) -> None:
+    """They override what all lists say alike, in one file or in several."""
+    for number, each in enumerate(lists):
+        text = "".join(HEAD + devices(n) + COLUMNS + ROW for n in each)
+        (tmp_path / f"all_reduce_perf.{number}").write_text(text)
+    collection = collect([tmp_path], Given(ranks=8))
+    ranks, words = ({8}, "overrides rank 1") if lists == [(2, 2)] else ({2, 4}, "is not taken for tables")
+    assert {record.ranks for record in collection.records} == ranks
+    assert collection.notes[0].startswith(f"--ranks 8 {words}")
 
 
 def test_ranks_of_a_launch_line_are_processes() -> None:

@@ -83,9 +83,8 @@ def test_ranks_that_contradict_the_sizes() -> None:
 
 def test_the_file_may_be_named_after_the_program() -> None:
     text = HEAD + COLUMNS + ROW
-    assert {r.operation for r in read_text(text, Given(ranks=1), path="reduce-scatter_8gpu.log").records} == {
-        "reduce_scatter"
-    }
+    records = read_text(text, Given(ranks=1), path="reduce-scatter_8gpu.log").records
+    assert {r.operation for r in records} == {"reduce_scatter"}
     unknown = read_text(text, path="job.17.out")
     assert unknown.records == []
     assert "name the file after its program" in unknown.not_imported[0]

@@ -41,7 +41,8 @@ def test_a_planted_line_comes_back(campaign: Path) -> None:
 
 
 def test_ranks_without_a_host_are_named(tmp_path: Path) -> None:
-    records = [record(size_B, 1e-6, locality="network", pair="0-1", launch="one") for size_B in (8, 64, 512)]
+    warm = record(8, 1e-6, locality="network", pair="0-1", launch="one")
+    records = [warm.model_copy(update={"cache": cache}) for cache in ("warm", "off")]
     (effect,) = hops_effects(read(campaign_of(tmp_path / "c", records)), parse_spec("torus:8"))
     assert "where the ranks '0-1' were" in effect.not_identified["per_hop_s"]
 

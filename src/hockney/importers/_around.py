@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 from hockney.importers import _texts
@@ -141,16 +142,23 @@ class _Surroundings:
         if self._half or is_row or not re.search(r"[^\W\d_]|[#=*-].*\d", text) or len(text) > _MOST_LETTERS:
             return
         where = f"{self.path}:{line.number}"
-        if launch := launch_of(text, where, self._variables):
-            if launches := _LINE["launches"].fullmatch(text):
-                for part in launches.groups():
-                    self.line(replace(line, text=part))
-                return
-            launch = replace(launch, facts={**_library(text, where), **launch.facts})
-            if self._parts[-1].titles or not self._is_list:
-                self._parts.append(_Stretch())
-            self._parts[-1].begin(launch, in_background=re.search("(?<!&)&$", text) is not None)
-            self._is_list, self._hosts = True, {}
+        if whole := launch_of(text, where, self._variables):
+            commands = _LINE["joint"].sub(lambda joint: joint[0] + "\n" * bool(joint[1]), text).split("\n")
+            each = (launch_of(command, where, self._variables) for command in commands)
+            ends = [end for end, launch in enumerate(each, 1) if launch and launch.program]
+            parts = ["".join(commands[start:end]) for start, end in pairwise([0, *ends])]
+            for part in parts if len(parts) > 1 else [text]:
+                launch = launch_of(part, where, self._variables) or whole
+                # Behind the # of a line all of it is a comment.
+                certainty = whole.certainty if launch.certainty else 0
+                facts = {**_library(part, where), **launch.facts}
+                if self._parts[-1].titles or not self._is_list:
+                    self._parts.append(_Stretch())
+                in_background = re.search("(?<!&)&$", part) is not None
+                self._parts[-1].begin(
+                    replace(launch, facts=facts, certainty=certainty), in_background=in_background
+                )
+                self._is_list, self._hosts = True, {}
             return
         is_traced = text[0] == "+"
         text = _LINE["prompt"].sub("", text)
@@ -302,6 +310,9 @@ def _completed(facts: Mapping[str, Fact]) -> _Facts:
     found = {**facts}
     numbers = {name: int(facts[name].value or 0) for name in COUNTS if name in facts and facts[name].value}
     ranks, nodes, ppn = (numbers.get(name, 0) for name in COUNTS)
+    if nodes and ppn > ranks > 0:
+        # So many may be on a node, and fewer are.
+        return _completed({name: fact for name, fact in facts.items() if name != "ppn"})
     if ranks and nodes > ranks:
         del found["nodes"]
     elif numbers.keys() == {"ranks", "ppn"}:

@@ -73,11 +73,8 @@ def _algorithm(row: dict[str, str], around: AroundTable, given: Given) -> str:
     ours = [algorithm.name for algorithm in algorithms(operation)]
     if name := library_algorithm(operation, word, component) or (word if said or word in ours else ""):
         return name
-    known = (
-        f"known: {', '.join(names or ours)}"
-        if component or not word.isdecimal()
-        else "give the library with --mpi"
-    )
+    is_named = component or not word.isdecimal()
+    known = f"known: {', '.join(names or ours)}" if is_named else "give the library with --mpi"
     of_library = f" in {row['mpi']}" if row["mpi"] else ""
     raise RequestError(
         f"--algorithm {word!r} names no algorithm of {operation}{of_library}",

@@ -34,7 +34,7 @@ _TEST_WORDS = frozenset(
     (*_PROGRAMS, *_PLACES, *_FILES, *_REPEATS, *_POINT_TO_POINT, *_RATES, *_COLLECTIVES, *_MORE_COLLECTIVES)
 )
 """Words that name the test or program, not the configuration."""
-_ENDINGS = re.compile(r"(?:\.[A-Za-z]\w*)+$")
+_ENDINGS = re.compile(rf"(?i)(?:\.(?:{'|'.join(_FILES)}|stderr|err|csv|json|dat|data|md|rst|gz|[eo]\d+))+$")
 LONG = 100
 """Letters of headings beyond which a variant has only the words in which they differ."""
 

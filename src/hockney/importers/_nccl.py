@@ -59,11 +59,8 @@ class NcclRun:
 
     def why_not(self) -> str:
         """Why its program is not imported; "" where it is."""
-        hint = (
-            "it is an unknown program"
-            if self.name
-            else "give --operation, or name the file after its program (all_reduce_perf.txt)"
-        )
+        nameless = "give --operation, or name the file after its program (all_reduce_perf.txt)"
+        hint = "it is an unknown program" if self.name else nameless
         return "" if self.operation else f"{hint}; known are {', '.join(sorted(OPERATIONS))}"
 
     def place(self, devices: Iterable[tuple[int, int, str]]) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from hockney.importers._around import around_tables
 from hockney.importers._lines import Prefix, TextLine, is_number, plain_number, plain_size, split_lines
-from hockney.importers.base import NOTHING, Given, Imported
+from hockney.importers.base import NOTHING, Fact, Given, Imported
 from hockney.records.record import Record
 from hockney.records.statistic import StatisticName
 from hockney.units import first_of
@@ -43,9 +43,9 @@ class _Place:
 class BenchmarkTable:
     """A title and what follows it; `where` is the title's file and line.
 
-    `not_imported` is the reason why the whole table is left out. `zeros`: values printed as zero. `last` is the
-    last row below the names of the columns, `gap` what stands below it, `ended_by` the line that ended the table,
-    `unread` the first line that was not understood.
+    `not_imported` is the reason why the whole table is left out. `facts` hold where no launch says the ranks.
+    `zeros`: values printed as zero. `last` is the last row below the names of the columns, `gap` what stands
+    below it, `ended_by` the line that ended the table, `unread` the first line that was not understood.
     """
 
     name: str
@@ -53,6 +53,7 @@ class BenchmarkTable:
     prefix: Prefix
     not_imported: str = ""
     columns: list[str] = field(default_factory=list)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
     rows: int = 0
     zeros: list[str] = field(default_factory=list)
     last: _Place | None = None
@@ -136,6 +137,8 @@ class TableReader(ABC, Generic[Table]):
             if begun is not None:
                 table = begun
                 of_table = around.get(place, NOTHING)
+                if not of_table.launched():
+                    of_table = replace(of_table, facts={**of_table.facts, **table.facts})
                 self.imported.around.append((len(self.imported.records), of_table))
                 self.imported.warnings += [
                     text for text in of_table.against if text not in self.imported.warnings

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 LINE = {
     # a row of a table
     "row": r"(?:MPI_\w+\s+)?[\d.]+\s+[\d.]+(?:\s|$)",
-    # a launch, and another behind it
-    "launches": r"(.*?(?:osu_|omb_|IMB-|_perf).*?)(?:&&|;)(.*(?:run|exec|flux).*(?:osu_|omb_|IMB-|_perf).*)",
+    # what joins two commands of a line, else a text in quotes that no shell runs, or a comment behind a command
+    "joint": r"""(&&|;|(?<!>)&(?!>))|(?<!-c )(?:"[^"]*"|'[^']*')|\w\s+#.*""",
     # what launchers, collectors and ReproMPI put before a line
     "tag": r"^\s*(?:#@|\[[^\]]*\]<\w+>:?\s*|\d+:\s+|\[\d+\] (?!MPI startup)|\S*\d\d:\d\d:\d\d\S*\s+)",
     # what Intel MPI puts before each variable that is set
@@ -55,8 +55,8 @@ LINE = {
 # Headings, variables, names of files and folders.
 SAID: Mapping[str, Sequence[str]] = {
     "ppn": (
-        r"(?:ppn|n?_?(?:ranks?|procs?|process(?:es)?|tasks?)(?:[ _-]?per[ _-]?|/)node|perhost)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
-        r"(\d{1,9})[ _-]?(?:ppn|(?:(?:mpi[ _-]?)?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?)?(?:per[ _-]?|/ ?)node)(?![a-z])",
+        r"(?:ppn|n?_?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?per[ _-]?node|(?<!/)(?:ranks?|procs?|process(?:es)?|tasks?)/node(?=[ =:])|perhost)[ =:_-]{0,3}(\d{1,9})(?![\d.]|-\d)",
+        r"(\d{1,9})[ _-]?(?:ppn|(?:(?:mpi[ _-]?)?(?:ranks?|procs?|process(?:es)?|tasks?)[ _-]?)?(?:per[ _-]?node|/ ?node(?![\d/])))(?![a-z])",
         r"(?:(?<=node )|(?<=nodes ))[x×*] ?(\d{1,9})(?![\d.])(?: ?(?:mpi )?(?:ranks?|procs?|process(?:es)?|tasks?)(?![a-z]))?",
     ),
     "ranks": (
@@ -126,8 +126,8 @@ TITLES = {
 LAUNCHERS: Sequence[tuple[str, Mapping[str, str]]] = (
     (r"mpirun(?:_rsh|\.\w+)?|mpiexec(?:[._]\w+)?|orterun|prterun|prun|ibrun|aprun",
      {"ranks": r"--?n|--?np|--?nprocs|-c", "ppn": r"-N|--?(?:ppn|perhost|npernode)"}),
-    (r"srun|yhrun|flux|ccc_mprun|lrun",
-     {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node|-T"}),
+    (r"srun|yhrun|flux|ccc_mprun", {"ranks": r"-n|--ntasks", "nodes": r"-N|--nodes", "ppn": r"--n?tasks-per-node"}),
+    (r"lrun", {"ranks": r"-n", "nodes": r"-N", "ppn": r"-T"}),
     (r"jsrun", {"ranks": r"-p|--np", "sets": r"-n|--nrs", "of_set": r"-a|--tasks_per_rs", "of_host": r"-r|--rs_per_host"}),
 )  # fmt: skip
 
@@ -152,7 +152,7 @@ LAUNCH = {
     # where its options end at the latest
     "end": r"""&&|[;|"']""",
     # an option and its value
-    "option": r"(?<!\S)(?:(-[nNacrp])(?=\d)|(--?[A-Za-z][\w-]*))(?:=|\s+(?!-)|)(\S*)",
+    "option": r"(?<!\S)(?:(-[nNacrpT])(?=\d)|(--?[A-Za-z][\w-]*))(?:=|\s+(?!-)|)(\S*)",
     # an option with a name and a value
     "name_and_value": r"(?<!\S)--?(?:g?env|(?:g|prte|pmix)?mca)\s+(\w+)\s+(\S+)",
     # a variable and its value

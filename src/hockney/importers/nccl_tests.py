@@ -21,7 +21,7 @@ from hockney.importers._nccl import (
     read_file,
 )
 from hockney.importers._tables import BenchmarkTable, TableReader, has_title
-from hockney.importers.base import Given, Imported, Importer, importers
+from hockney.importers.base import Fact, Given, Imported, Importer, importers
 
 _COLUMNS = re.compile(r"(?P<before>[^#]{0,120}?)#\s+(?P<columns>size\s+count\s.*\bbusbw\b.*)$")
 _OUTSIDE = re.compile(r"# Avg bus bandwidth|# nccl-tests version|# Collective test starting:|# nThread[ :]")
@@ -55,11 +55,7 @@ def read(path: Path, text: str, given: Given) -> Imported:
     """Records of every table in the text, in its order; out of place and in place are two of them."""
     if is_file(text):
         return read_file(path, text, given)
-    reader = _NcclReader(path, given)
-    imported = reader.read(text)
-    if given.ranks and len(reader.listed) > 1:
-        # Tables that list other ranks are not all of those that are given.
-        imported = _NcclReader(path, given.model_copy(update={"ranks": None})).read(text)
+    imported = _NcclReader(path, given).read(text)
     imported.tool = "nccl-tests"
     return imported
 
@@ -72,8 +68,6 @@ class _NcclReader(TableReader[_NcclTable]):
 
     def __init__(self, path: Path, given: Given) -> None:
         super().__init__(path, given)
-        self.listed: set[int] = set()
-        """Numbers of ranks that lists of devices say."""
         self._begin_run()
 
     def _begin_run(self) -> None:
@@ -87,11 +81,9 @@ class _NcclReader(TableReader[_NcclTable]):
             return None
         run, columns, where = self._run, header["columns"].split(), f"{self.path}:{line.number}"
         run.place([] if self._ends_in_dots else self._devices)
-        self.listed |= {run.ranks} if run.ranks else set()
-        if (ranks := self._options.ranks) == self.given.ranks and ranks not in (None, run.ranks):
-            if run.ranks:
-                self.imported.warn(where, f"--ranks {ranks} is taken, not the {run.ranks} of its list of devices")
-            run.ranks, run.nodes, run.ppn = ranks, None, None
+        listed = {"ranks": Fact(run.ranks, where, f"rank {run.ranks - 1} of its devices")} if run.ranks else {}
+        if "ranks" in getattr(self._options, "overriding", ()) and run.ranks != self._options.ranks:
+            run.ranks, run.nodes, run.ppn = self._options.ranks, None, None
         run.ranks = run.ranks or self.given.ranks
         run.name = run.name or self.given.operation or _of_names(self.path)
         self._begin_run()
@@ -102,6 +94,7 @@ class _NcclReader(TableReader[_NcclTable]):
             Prefix(header["before"]),
             cpu if "cputime" in columns else run.why_not(),
             columns,
+            facts=listed,
             run=run,
         )
 

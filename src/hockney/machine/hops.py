@@ -31,8 +31,8 @@ COLUMNS = ("mean_s", "mean_reach_s", "per_hop_s", "per_hop_reach_s")
 def hops_effects(contents: Contents, network: Network) -> list[Effect]:
     """Times by hops on `network`, hosts in the order of their names, of each MPI, variant and mapping.
 
-    None without ping-pongs between nodes of known hosts. An effect without parameters says why none was
-    identified.
+    None without ping-pongs between nodes, in caches. An effect without parameters says why none was identified,
+    as where hosts are not known.
     """
     effects = []
 
@@ -43,12 +43,12 @@ def hops_effects(contents: Contents, network: Network) -> list[Effect]:
         named = dict(zip(("variant", "mpi", "mapping", "system"), where, strict=True))
         effect = Effect.model_validate({"effect": HOPS, "locality": "network", **named})
         try:
-            times = between_nodes(records, contents.launches)
+            times = between_nodes(records if cache != "off" else (), contents.launches)
         except RequestError as error:
             effect.cannot_tell(error.message, "per_hop_s")
             effects.append(effect)
             continue
-        if cache == "off" or times.empty:
+        if times.empty:
             continue
         time_s = completed(sizes := times.columns.to_numpy(float), times.to_numpy())
         sizes, time_s = (values[..., ~np.isnan(time_s).any(axis=0)] for values in (sizes, time_s))
