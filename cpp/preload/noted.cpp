@@ -36,8 +36,7 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
         trace::Request request;
         int source, tag;
     };
-    static auto& completed = *new std::vector<Completed>;
-    static auto& cancelled = *new std::vector<std::int64_t>;
+    static auto &completed = *new std::vector<Completed>, &cancelled = *new std::vector<Completed>;
     completed.clear();
     cancelled.clear();
     for (int i = 0; i < count; ++i) {
@@ -52,16 +51,13 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
         if (request.number < 0) continue;
         int is_cancelled = 0;
         if (request.is_cancelled) PMPI_Test_cancelled(statuses_ + i, &is_cancelled);
-        if (is_cancelled != 0) {
-            cancelled.push_back(request.number);
-            continue;
-        }
         if (request.wild != 0) {
             one.source = statuses_[i].MPI_SOURCE;
             one.tag = statuses_[i].MPI_TAG;
         }
-        completed.push_back(one);
-        if (request.also >= 0) completed.push_back({{request.also}, 0, 0});
+        auto& over = is_cancelled != 0 ? cancelled : completed;
+        over.push_back(one);
+        if (request.also >= 0) over.push_back({{request.also}, 0, 0});
     }
     // Of a test that found nothing to complete.
     if (flag_ != nullptr && completed.empty() && cancelled.empty()) return visit.skip();
@@ -74,8 +70,8 @@ void Completes::write_completed(const trace::Visit& visit, int count, const int*
             if (one.request.wild != 0) event.add(one.source, trace::Signed{one.tag});
         }
     }
-    for (const std::int64_t number : cancelled)
-        trace::Event(trace::dropped, visit).add(latest - number, trace::Dropped::cancelled);
+    for (const Completed& one : cancelled)
+        trace::Event(trace::dropped, visit).add(latest - one.request.number, trace::Dropped::cancelled);
 }
 
 void Starts::count(Watched&, const char*, const trace::Visit& visit, int) const {
@@ -119,11 +115,10 @@ FreesRequest::FreesRequest(const trace::Visit& visit, MPI_Request* request)
 
 void FreesRequest::write(const trace::Visit& visit) const {
     trace::Request request;
-    const bool is_active = trace::requests().take(handle, place, request) && request.number >= 0;
-    if (!is_active) return visit.skip();
-    const std::int64_t back = trace::requests().latest() - request.number;
-    trace::Event(trace::dropped, visit)
-        .add(back, is_cancelled != 0 ? trace::cancelled : trace::request_freed);
+    if (!trace::requests().take(handle, place, request) || request.number < 0) return visit.skip();
+    const trace::Dropped why = is_cancelled != 0 ? trace::cancelled : trace::request_freed;
+    for (const std::int64_t number : {request.number, request.also})
+        if (number >= 0) trace::Event(trace::dropped, visit).add(trace::requests().latest() - number, why);
 }
 
 void Group::write(const trace::Visit& visit) const {

@@ -35,8 +35,10 @@ struct Noted {
     void keep(const MPI_Request* made, Watched& watched, const char* operation, int code) const {
         if (code == MPI_SUCCESS) trace::persistent_requests().add(*made, {&watched, operation, bytes});
     }
-    // Its number in the trace. Below 0 where it has none, and the call counts as one that is no message.
-    std::int64_t number(const trace::Visit& visit) const {
+    // Its number in the trace. Below 0 where it has none, and the call counts as one that is no message; or
+    // where the call is from and to nobody, and is left out.
+    std::int64_t number(const trace::Visit& visit, bool has_message = true) const {
+        if (!has_message) return visit.skip(), -1;
         const std::int64_t found = channel != nullptr ? trace::comm_number(comm, *channel) : -1;
         if (found < 0) write_other(visit);
         return found;
@@ -92,11 +94,10 @@ inline void write_post(trace::Kind kind, const trace::Visit& visit, std::int64_t
 }
 
 // A request that is under way from now on; without a message it has no number.
-inline void begin_request(const MPI_Request* request, bool has_message, std::uint8_t wild = 0,
-                          bool has_both = false) {
+inline void begin_request(const MPI_Request* request, int messages, std::uint8_t wild = 0) {
     trace::Request made{-1, request, wild};
-    if (has_message) made.number = trace::requests().next();
-    if (has_message && has_both) made.also = trace::requests().next();
+    if (messages > 0) made.number = trace::requests().next();
+    if (messages > 1) made.also = trace::requests().next();
     trace::requests().add(*request, made);
 }
 
@@ -114,8 +115,7 @@ struct Sends : Noted {
         Noted::count(watched, operation, visit, code);
     }
     void write(const trace::Visit& visit) const {
-        if (to == MPI_PROC_NULL) visit.skip();
-        const std::int64_t on = to != MPI_PROC_NULL ? number(visit) : -1;
+        const std::int64_t on = number(visit, to != MPI_PROC_NULL);
         if (request != nullptr && is_persistent)
             trace::persistent_requests().trace(*request, on >= 0, 0);
         else if (request != nullptr)
@@ -140,8 +140,7 @@ struct Receives : Noted {
         bytes = bytes_of(count, type);
     }
     void write(const trace::Visit& visit) const {
-        if (from == MPI_PROC_NULL) return visit.skip();
-        const std::int64_t on = number(visit);
+        const std::int64_t on = number(visit, from != MPI_PROC_NULL);
         if (on < 0) return;
         trace::Event(trace::recv, visit).add(on, got->MPI_SOURCE, trace::Signed{got->MPI_TAG}, got.bytes());
     }
@@ -165,8 +164,7 @@ struct Posts : Noted {
     }
     void write(const trace::Visit& visit) const {
         const std::uint8_t wild = wild_of(from, tag);
-        if (from == MPI_PROC_NULL) visit.skip();
-        const std::int64_t on = from != MPI_PROC_NULL ? number(visit) : -1;
+        const std::int64_t on = number(visit, from != MPI_PROC_NULL);
         if (is_persistent)
             trace::persistent_requests().trace(*request, on >= 0, wild);
         else
@@ -204,8 +202,7 @@ struct Exchanges : Exchange {
     explicit Exchanges(const trace::Visit& visit, All&... all)
         : Exchange(all...), got(visit, from_end<1>(all...)) {}
     void write(const trace::Visit& visit) const {
-        if (!sends && !receives) return visit.skip();
-        const std::int64_t on = number(visit);
+        const std::int64_t on = number(visit, sends || receives);
         if (on < 0) return;
         trace::Event(trace::sendrecv, visit)
             .add(on, trace::Signed{sends ? to : trace::proc_null}, trace::Signed{sends ? tag : 0},
@@ -220,21 +217,26 @@ struct Exchanges : Exchange {
 struct ExchangesLater : Exchange {
     template <class... All>
     explicit ExchangesLater(const trace::Visit&, All&... all)
-        : Exchange(all...), request(from_end<1>(all...)) {}
+        : Exchange(all...), request(from_end<1>(all...)) {
+        // Only of two buffers is there a second count.
+        if constexpr (sizeof...(All) == 12) into_B = bytes_of(from_end<6>(all...), from_end<5>(all...));
+    }
     void write(const trace::Visit& visit) const {
+        const std::uint8_t wild = receives ? wild_of(from, from_tag) : std::uint8_t{0};
+        bool posts = receives;
 #ifdef MPICH_VERSION  // whose status is not that of the receive (5.0.2)
-        if (receives && wild_of(from, from_tag) != 0) return write_other(visit);
+        posts = posts && wild == 0;
 #endif
-        if (!sends && !receives) visit.skip();
-        const std::int64_t on = sends || receives ? number(visit) : -1;
-        begin_request(request, on >= 0, receives ? wild_of(from, from_tag) : std::uint8_t{0},
-                      sends && receives);
-        if (on >= 0 && receives) write_post(trace::irecv, visit, on, from, from_tag, bytes);
+        const std::int64_t on = number(visit, sends || receives);
+        begin_request(request, on >= 0 ? sends + posts : 0, posts ? wild : std::uint8_t{0});
+        if (on >= 0 && receives && !posts) write_other(visit);
+        if (on >= 0 && posts) write_post(trace::irecv, visit, on, from, from_tag, into_B);
         if (on >= 0 && sends)
             trace::Event(trace::isend, visit).add(on, to, trace::Signed{tag}, bytes, trace::standard);
     }
 
     MPI_Request* request;
+    Bytes into_B = bytes;
 };
 
 // A message that a probe took.
@@ -263,8 +265,7 @@ struct Probes : Noted {
     }
     void write(const trace::Visit& visit) const {
         if (has_found != nullptr && *has_found == 0) return visit.test();
-        if (from == MPI_PROC_NULL) return visit.skip();
-        const std::int64_t on = number(visit);
+        const std::int64_t on = number(visit, from != MPI_PROC_NULL);
         if (on >= 0) trace::Event(kind, visit).add(on, got->MPI_SOURCE, trace::Signed{got->MPI_TAG});
     }
 

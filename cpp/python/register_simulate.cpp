@@ -372,9 +372,9 @@ void register_simulate(nb::module_& module) {
                 std::vector<double> table_s = costs_in(costs, trace), counts;
                 const auto weights_of = [&](std::vector<double> finish_s) {
                     const nb::gil_scoped_acquire it_calls;
-                    const Row weights =
-                        nb::cast<Row>(weigh(array(std::move(finish_s), {trace.phases(), trace.ranks()})));
-                    if (weights.size() != trace.phases() * trace.ranks())
+                    Row weights;
+                    const auto times_s = array(std::move(finish_s), {trace.phases(), trace.ranks()});
+                    if (!nb::try_cast(weigh(times_s), weights) || weights.size() != times_s.size())
                         throw std::invalid_argument("there must be a weight for each rank and phase");
                     std::vector<double> weight = values(weights);
                     for (const double value : weight) expect_time(value);

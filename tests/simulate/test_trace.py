@@ -105,13 +105,14 @@ def test_a_trace_keeps_no_ends_of_messages_that_nobody_waits_for() -> None:
         mixed.finish_s(table(replace(MEETING, rendezvous_above_B=0), mixed.size_B))
 
 
-def test_costs_must_fit_the_tape() -> None:
+@pytest.mark.parametrize("shape", [7, (1, 8)])
+def test_costs_must_fit_the_tape(shape: int | tuple[int, int]) -> None:
     trace = record(ask("scatter", "binomial", ranks=8, size_B=10))
     assert sorted(trace.size_B) == [10, 20, 40]
     with pytest.raises(ValueError, match="row for each size"):
         trace.finish_s(np.ones((2, len(TERMS) + 2)))
     with pytest.raises(ValueError, match="weight for each rank"):
-        trace.gradient(table(EAGER, trace.size_B), lambda _: np.ones(7))
+        trace.gradient(table(EAGER, trace.size_B), lambda _: np.ones(shape))
 
 
 SHARING = ask("reduce", "binomial", ranks=12, size_B=64), ask("alltoall", "linear", ranks=6, size_B=8)

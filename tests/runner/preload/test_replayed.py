@@ -9,23 +9,25 @@ from tests.runner.preload.conftest import Kept
 from tests.runner.preload.test_profile import sums
 
 from hockney.records.profile import load
+from hockney.runner.mpi import Mpi
 
-PARTS = (
-    "messages later failing exchanges persistent probes polls passes non_blocking neighbours communicators others"
-)
-ALL_ARRIVE = {"messages", "exchanges", "probes", "polls", "passes"}
+ALL_ARRIVE = "messages exchanges probes polls passes"
 """Nothing is cancelled or fails."""
+PARTS = f"{ALL_ARRIVE} later failing persistent non_blocking neighbours communicators others"
 
 
 @pytest.mark.parametrize("part", PARTS.split())
 def test_a_program_is_replayed_to_its_end(kept: Kept, part: str) -> None:
     traces, profile = kept(part)
     said = command_line.answer("predict", profile, "--machine", "bluegene_p")
-    assert not [text for text in said["warnings"] if "nobody" in text or "MPI_Finalize" in text]
+    alone = [text for text in said["warnings"] if "nobody" in text or "MPI_Finalize" in text]
+    # MPICH's status does not say whose message one from any source got: that is left out, and named.
+    is_lost = ("MPI_Isendrecv",) in traces[0].of("other")
+    assert alone == ["rank 2, event 3: a message of tag 4 to rank 0 that nobody receives"] * is_lost
     assert said["run_s"] > 0
     events = [event for one in traces for event in one.events]
     assert said["events"] == len(events)
-    if part in ALL_ARRIVE:
+    if part in ALL_ARRIVE.split():
         # Of MPI_Sendrecv the partner is -1 where nothing is sent.
         exchanged = sum(event.kind == "sendrecv" and event.said[1] != -1 for event in events)
         assert said["messages"] == exchanged + sum(event.kind in ("send", "isend") for event in events)
@@ -47,16 +49,16 @@ def test_collectives_take_the_librarys_algorithms(kept: Kept) -> None:
     assert all(sum(served.values()) >= calls.count(name) for name, served in said["algorithms"].items())
 
 
-def test_exchanges_that_do_not_block(kept: Kept) -> None:
+def test_exchanges_that_do_not_block(mpi: Mpi, kept: Kept) -> None:
     """A receive and a send, which one request completes; as many bytes as are sent count."""
+    if mpi.standard < "4" and (mpi.kind, mpi.version) < ("openmpi", "5"):
+        pytest.skip(lacking("MPI_Isendrecv", f"{mpi.describe()} does not have it"))
     (first, *_), path = kept("exchanges")
-    if len(first.events) == 1:
-        pytest.skip(lacking("MPI_Isendrecv", f"{first.mpi} does not have it"))
-    assert [(event.kind, event.said) for event in first.events[:-1]] == [
-        ("irecv", (0, 2, 1, 10)),
-        ("isend", (0, 1, 1, 10, 0)),
-        ("isend", (0, 1, 2, 11, 0)),
-        ("irecv", (0, 2, 3, 12)),
-        ("wait", ((0,), (1,), (2,), (3,))),
-    ]
-    assert sums(load(path), "isendrecv") == (2, 10 + 12)
+    # As above; and Open MPI frees no such request.
+    is_said = mpi.kind == "openmpi"
+    assert first.of("irecv") == [(0, 2, 1, 20), (0, 2, 3, 20), *[(0, None, 4, 20)] * is_said, (0, 2, 5, 20)]
+    assert first.of("isend") == [(0, 1, tag, 9 + tag, 0) for tag in (1, 2, 4, 5)]
+    assert first.of("other") == [("MPI_Isendrecv",)] * (not is_said)
+    wild, *last = [((4, 2, 4), (5,)), ((6,), (7,))] if is_said else [((4,),), (5, 0), (6, 0)]
+    assert first.of("wait", "dropped") == [((0,), (1,), (2,), (3,), *wild), *last]
+    assert sums(load(path), "isendrecv") == (4, 10 + 12 + 13 + 14)

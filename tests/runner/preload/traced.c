@@ -79,18 +79,29 @@ static void failing(void) {
     MPI_Wait(requests, NO_STATUS);
 }
 
-/* Both ways by one request, with ranks that send and receive apart; to or from nobody. */
+/* Both ways by one request, with ranks that send and receive apart; to or from nobody, from whomever; freed. */
 static void exchanges(void) {
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
     if (rank == 0) {
         MPI_Isendrecv(from, 10, MPI_BYTE, next, 1, into, 20, MPI_BYTE, before, 1, WORLD, requests);
         MPI_Isendrecv_replace(from, 11, MPI_BYTE, next, 2, MPI_PROC_NULL, 2, WORLD, requests + 1);
         MPI_Isendrecv(from, 12, MPI_BYTE, MPI_PROC_NULL, 3, into, 20, MPI_BYTE, before, 3, WORLD, requests + 2);
-        MPI_Waitall(3, requests, NO_STATUSES);
+        MPI_Isendrecv(from, 13, MPI_BYTE, next, 4, into, 20, MPI_BYTE, MPI_ANY_SOURCE, 4, WORLD, requests + 3);
+        MPI_Waitall(4, requests, NO_STATUSES);
+        MPI_Isendrecv(from, 14, MPI_BYTE, next, 5, into, 20, MPI_BYTE, before, 5, WORLD, requests);
+#ifdef OMPI_MAJOR_VERSION /* 5.0.11 frees no such request */
+        MPI_Wait(requests, NO_STATUS);
+#else
+        MPI_Request_free(requests);
+#endif
+        MPI_Recv(into, 0, MPI_BYTE, next, 6, WORLD, NO_STATUS);
     } else if (rank == 1) {
-        for (int tag = 1; tag < 3; ++tag) MPI_Recv(into, 20, MPI_BYTE, 0, tag, WORLD, NO_STATUS);
+        const int tags[] = {1, 2, 4, 5};
+        for (int i = 0; i < 4; ++i) MPI_Recv(into, 20, MPI_BYTE, 0, tags[i], WORLD, NO_STATUS);
+        MPI_Send(from, 0, MPI_BYTE, 0, 6, WORLD);
     } else {
-        for (int tag = 1; tag < 4; tag += 2) MPI_Send(from, 10 + tag, MPI_BYTE, 0, tag, WORLD);
+        const int tags[] = {1, 3, 4, 5};
+        for (int i = 0; i < 4; ++i) MPI_Send(from, 10 + tags[i], MPI_BYTE, 0, tags[i], WORLD);
     }
 #endif
 }
