@@ -124,8 +124,8 @@ def test_links_of_a_machine_without_pingping() -> None:
     # The file's 0.2 µs and 10 GB/s of ping-pong.
     assert links("package").time_s == pytest.approx(0.2e-6 + 4 / 10e9)
     assert links.notes == ["package: PingPing was not measured, PingPong is taken"]
-    assert links.around(2) == "network"
-    assert MachineLinks(load(MACHINE), {"locality": "package"}).around(2) == "package"
+    alone = MachineLinks(load(MACHINE), {"locality": "package"})
+    assert (links.around(2), alone.around(2), alone.notes) == ("network", "package", [])
     assert not_none(links.pingpong("package")).time_s == links("package").time_s
     assert links.pingpong("node") is None
 

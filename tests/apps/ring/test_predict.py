@@ -54,7 +54,7 @@ def test_a_machine_file_gives_an_interval(run: Run) -> None:
     for point in made["points"]:
         assert point["low_s"] < point["time_s"] < point["high_s"]
         assert point["slowest"] == "network"
-    assumed = "nothing says where neighbours are: they are taken to be at locality network"
+    assumed = "nothing says where neighbours are: network is taken, not package"
     assert made["notes"] == [assumed, "network: PingPing was not measured, PingPong is taken"]
     network = asked(run, "--ranks", "2", *FILE, "--locality", "network")
     assert network["points"][0]["time_s"] == pytest.approx(4 * (1.5e-6 + 4 / 10e9))

@@ -186,10 +186,10 @@ class MachineLinks:
 
         `network` where it was not, and so many ranks are more than one node is known to hold.
         """
-        is_beyond = ranks > self._one_node and not self.has_network
-        farthest = NETWORK if is_beyond else max(set().union(*self._known.values()), key=LOCALITIES.index)
-        whose = f"of more than {self._one_node} ranks " if is_beyond else ""
-        self._note(f"nothing says where neighbours {whose}are: they are taken to be at locality {farthest}")
+        beyond: set[Locality] = {NETWORK} if ranks > self._one_node else set()
+        *nearer, farthest = sorted(beyond.union(*self._known.values()), key=LOCALITIES.index)
+        if nearer:
+            self._note(f"nothing says where neighbours are: {farthest} is taken, not {' or '.join(nearer)}")
         return farthest
 
     def pingpong(self, locality: Locality) -> Link | None:
