@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "phases.hpp"
 #include "rounds.hpp"
-#include "stream.hpp"
 
 namespace hockney {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "../schedule/collective.hpp"
 #include "alike.hpp"
+#include "phases.hpp"
 #include "programs.hpp"
 #include "rounds.hpp"
-#include "stream.hpp"
 
 namespace hockney {
 namespace {

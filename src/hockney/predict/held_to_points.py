@@ -39,14 +39,14 @@ def held(
                 around[row] = _around(alike, asked.iloc[row])
     if not around:
         return prediction, texts
-    # One question for all: each has a price of its own.
+    # All in one call: each call has a fixed cost.
     near = pd.concat([points for points, _ in around.values()], ignore_index=True)
-    made_s = fitted.predict(near[[*POINT, "time_s"]]).time_s
+    calibrated_s = fitted.predict(near[[*POINT, "time_s"]]).time_s
     ends = np.cumsum([len(weight) for _, weight in around.values()])
-    for (row, (points, weight)), own_s in zip(around.items(), np.split(made_s, ends[:-1]), strict=True):
-        if not np.isfinite(own_s).all():
+    for (row, (points, weight)), alone_s in zip(around.items(), np.split(calibrated_s, ends[:-1]), strict=True):
+        if not np.isfinite(alone_s).all():
             continue
-        shift[row], least[:, row] = _moved(points, weight, own_s)
+        shift[row], least[:, row] = _moved(points, weight, alone_s)
         first = points.iloc[0]
         asked_at, first_at = (each[["ranks", "bytes"]].tolist() for each in (asked.iloc[row], first))
         if weight.max() == 1.0 and first_at == asked_at and abs(shift[row]) > TOLD:
@@ -78,12 +78,12 @@ def _around(alike: pd.DataFrame, point: pd.Series) -> tuple[pd.DataFrame, Array]
     return alike.iloc[places[0][weights[0] > 0]], weights[0][weights[0] > 0]
 
 
-def _moved(points: pd.DataFrame, weight: Array, made_s: Array) -> tuple[float, Array]:
-    """By how much ln time moves beside points that are `made_s` alone, and the interval's least widths in ln."""
+def _moved(points: pd.DataFrame, weight: Array, calibrated_s: Array) -> tuple[float, Array]:
+    """By how much ln time moves beside points calibrated to these times; least widths of intervals in ln."""
     time_s, low_s, high_s = (points[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
     bare = low_s >= high_s
     low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)
     high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
-    held_s = np.clip(made_s, low_s, high_s)
-    shift = float(weight @ np.log(held_s / made_s))
+    held_s = np.clip(calibrated_s, low_s, high_s)
+    shift = float(weight @ np.log(held_s / calibrated_s))
     return shift, np.array([weight @ np.log(held_s / low_s), weight @ np.log(high_s / held_s)])

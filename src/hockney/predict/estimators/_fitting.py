@@ -370,12 +370,12 @@ class LeftOutRuns:
 
     @cached_property
     def of_schedules(self) -> float | None:
-        """As of `CalibratedFit.between`."""
+        """What `CalibratedFit.between` returns."""
         return self._again().between(self.layout)
 
     @cached_property
     def of_more_ranks(self) -> tuple[ErrorGrowth, float]:
-        """As of `CalibratedFit.growth`."""
+        """What `CalibratedFit.growth` returns."""
         return self._again().growth(self.layout)
 
     def _again(self) -> CalibratedFit:

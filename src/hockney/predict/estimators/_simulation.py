@@ -66,10 +66,11 @@ def where_of(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Gro
 
 
 class Untrained(Protocol):
-    """What training says of what it never ran: it takes calibrations of its own, so only for whom it is.
+    """What training says of what it never ran. Each needs calibrations of its own, made when first asked for.
 
-    How many deviations that the parameters leave open hold 95 % of the points of a schedule left out, None where
-    nothing says so; how far predictions are off on more ranks, and what curves that know no schedule weigh there.
+    `of_schedules`: how many deviations that the parameters leave open hold 95 % of the points of a schedule left
+    out; None where nothing says so. `of_more_ranks`: how far predictions are off on more ranks, and the weight
+    there of curves that know no schedule.
     """
 
     @property
